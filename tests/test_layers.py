@@ -65,8 +65,8 @@ ALLOWED = {
         "stanimport.ownership", "stanimport.settings", "stanimport.versions",
     },
     "stanimport.editor": {
-        "stanlib", "stanimport.errors", "stanimport.frontend", "stanimport.includes", "stanimport.pipeline",
-        "stanimport.source",
+        "stanlib", "stanimport.errors", "stanimport.files", "stanimport.frontend", "stanimport.includes",
+        "stanimport.pipeline", "stanimport.source",
     },
     "stanimport.commands": {
         "stanlib", "stanimport.api", "stanimport.cache", "stanimport.compile", "stanimport.editor", "stanimport.errors",

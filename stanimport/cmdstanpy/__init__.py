@@ -7,9 +7,9 @@ docs/cmdstanpy.md lists what differs.
 """
 from __future__ import annotations
 
-from .files import from_csv, write_stan_json
+from .files import write_stan_json
 from .model import CmdStanModel
-from .stanfit import CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB
+from .stanfit import CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB, from_csv
 from .utils import (
     cmdstan_path,
     cmdstan_version,
@@ -23,6 +23,8 @@ from .utils import (
     set_make_env,
     show_versions,
 )
+
+__version__ = "1.3.0"  # of the interface, for those who ask which one it is
 
 __all__ = [
     "CmdStanGQ", "CmdStanLaplace", "CmdStanMCMC", "CmdStanMLE", "CmdStanModel", "CmdStanPathfinder", "CmdStanVB",

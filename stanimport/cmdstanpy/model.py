@@ -12,12 +12,24 @@ import numpy as np
 from stanlib.extras import require
 
 from .. import api
-from ..inference import advi, generate_quantities, laplace_sample, optimize, pathfinder, sample
+from ..inference import advi, laplace_sample, optimize, pathfinder, sample
 from ..inference.density import points
 from ..inference.running import interrupts
 from .folders import ready
-from .stanfit import CmdStanFit, CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB, saved
-from .utils import format_stan_file, include_paths, refuse_header
+from .stanc_options import include_paths, refuse_header, verified, warn_pedantically
+from .stanfit import (
+    CmdStanFit,
+    CmdStanGQ,
+    CmdStanLaplace,
+    CmdStanMCMC,
+    CmdStanMLE,
+    CmdStanPathfinder,
+    CmdStanVB,
+    from_csv,
+    generated,
+    written,
+)
+from .utils import format_stan_file
 
 if TYPE_CHECKING:
     from stanlib.program import Module
@@ -33,13 +45,14 @@ class CmdStanModel:
     Args:
         model_name: what results are called after; the file's name if None.
         stan_file: the program.
-        stanc_options: of these "include-paths" is heeded.
-        exe_file, force_compile, cpp_options, compile: taken for compatibility: nothing is compiled in C++.
+        stanc_options: of these "include-paths" and "warn-pedantic" are heeded.
+        exe_file, force_compile, cpp_options: taken for compatibility: nothing is compiled in C++.
+        compile: if false, the program is read when it is first used, or by `compile`.
         user_header: can't be used.
         functions: Python's in the place of those in C++, as for `stanimport.load`: {"make_odds": "mine.make_odds"}.
 
     Raises:
-        ValueError: without a program.
+        ValueError: without a program, for a file that is not there or not called `*.stan`, and an empty name.
         StanError: for what is wrong with it.
     """
 
@@ -49,13 +62,24 @@ class CmdStanModel:
         cpp_options: Mapping[str, object] | None = None, user_header: object = None, *, compile: object = None,
         functions: Mapping[str, str] | None = None,
     ):  # fmt: skip
-        if stan_file is None:
-            raise ValueError("Missing model file arguments, you must specify a Stan program: stan_file=...")
         refuse_header(user_header)
-        self.stan_file, self.exe_file = os.path.abspath(stan_file), exe_file
-        self.stanc_options, self.cpp_options = dict(stanc_options or {}), dict(cpp_options or {})
-        self.user_header, self.name = "", model_name or Path(stan_file).stem
-        self.module: Module = api.load(stan_file, include_paths=include_paths(stanc_options), functions=functions)
+        path = _program_file(stan_file)
+        self.stan_file, self.exe_file = os.fspath(path), exe_file
+        self.stanc_options, self.cpp_options = verified(stanc_options), dict(cpp_options or {})
+        self.user_header, self.name = "", path.stem if model_name is None else _name(model_name)
+        self._functions, self._module = functions, None if compile is False else self._loaded(functions)
+
+    @property
+    def module(self) -> Module:
+        """The translated module."""
+        if self._module is None:
+            self._module = self._loaded(self._functions)
+        return self._module
+
+    def _loaded(self, functions: Mapping[str, str] | None) -> Module:
+        path = Path(self.stan_file)
+        warn_pedantically(path, self.stanc_options, functions)
+        return api.load(path, include_paths=include_paths(self.stanc_options, path), functions=functions)
 
     def __repr__(self) -> str:
         return f"CmdStanModel: name={self.name}\n\t stan_file={self.stan_file}"
@@ -77,10 +101,17 @@ class CmdStanModel:
         """Nothing: there is no executable."""
         return {}
 
-    def compile(self, force: bool = False, stanc_options: object = None, cpp_options: object = None,
-                user_header: object = None, override_options: bool = False) -> None:  # fmt: skip
-        """Nothing has to be compiled; functions in C++ are refused as by the constructor."""
+    def compile(
+        self, force: bool = False, stanc_options: Mapping[str, object] | None = None, cpp_options: object = None,
+        user_header: object = None, override_options: bool = False,
+    ) -> None:  # fmt: skip
+        """Translate the program anew with the options of stanc, in place of or beside those that there are.
+
+        Functions in C++ are refused as by the constructor.
+        """
         refuse_header(user_header)
+        self.stanc_options = {**({} if override_options else self.stanc_options), **verified(stanc_options)}
+        self._module = self._loaded(self._functions)
 
     def format(
         self, overwrite_file: bool = False, canonicalize: bool | str | Iterable[str] = False,
@@ -105,19 +136,18 @@ class CmdStanModel:
                force_one_process_per_chain: bool | None = None, inv_metric: object = None,
                save_diagnostics: bool = False) -> CmdStanMCMC:  # fmt: skip
         """Draw from the posterior by NUTS: see `stanimport.sample`."""
-        ready(output_dir)
+        folder = ready(output_dir, sig_figs)
         fit = _within(timeout, sample)(
             self.module, data, chains=1 if chains is None and fixed_param else chains, parallel_chains=parallel_chains,
             threads_per_chain=threads_per_chain, seed=seed, chain_ids=chain_ids, inits=_plain(inits),
             iter_warmup=iter_warmup, iter_sampling=iter_sampling,
             save_warmup=save_warmup, thin=thin, max_treedepth=max_treedepth,
-            metric="diag_e" if metric is None else metric, inv_metric=inv_metric,
+            metric=_metric(metric), inv_metric=inv_metric,
             step_size=step_size, adapt_engaged=adapt_engaged, adapt_delta=adapt_delta,
             adapt_init_phase=adapt_init_phase, adapt_metric_window=adapt_metric_window,
             adapt_step_size=adapt_step_size, fixed_param=fixed_param, show_progress=show_progress,
         )  # fmt: skip
-        saved(fit, output_dir, sig_figs, save_profile)
-        return CmdStanMCMC(fit)
+        return CmdStanMCMC(fit, written(fit, folder, sig_figs, time_fmt, save_profile))
 
     def optimize(self, data: object = None, seed: int | None = None, inits: object = None, output_dir: object = None,
                  sig_figs: int | None = None, save_profile: bool = False, algorithm: str | None = None,
@@ -134,13 +164,12 @@ class CmdStanModel:
         given = _given(algorithm=algorithm and algorithm.lower(), tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, iter=iter,
                        tol_rel_grad=tol_rel_grad, history_size=history_size, tol_obj=tol_obj,
                        tol_param=tol_param)  # fmt: skip
-        ready(output_dir)
+        folder = ready(output_dir, sig_figs)
         fit = _within(timeout, optimize)(
             self.module, data, seed=seed, inits=_plain(inits), require_converged=require_converged, jacobian=jacobian,
             save_iterations=save_iterations, **given,
         )  # fmt: skip
-        saved(fit, output_dir, sig_figs)
-        return CmdStanMLE(fit)
+        return CmdStanMLE(fit, written(fit, folder, sig_figs, time_fmt))
 
     def variational(self, data: object = None, seed: int | None = None, inits: object = None, output_dir: object = None,
                     sig_figs: int | None = None, save_latent_dynamics: bool = False, save_profile: bool = False,
@@ -151,16 +180,16 @@ class CmdStanModel:
                     refresh: int | None = None, time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None, *,
                     output_samples: int | None = None, save_diagnostics: bool = False) -> CmdStanVB:  # fmt: skip
         """Fit a normal approximation: see `stanimport.advi`. As in CmdStan `eta` is chosen where that is engaged."""
+        _verify_eta(eta)
         given = _given(iter=iter, grad_samples=grad_samples, elbo_samples=elbo_samples, adapt_iter=adapt_iter,
                        eta=None if adapt_engaged else eta, tol_rel_obj=tol_rel_obj, eval_elbo=eval_elbo,
                        draws=output_samples if draws is None else draws)  # fmt: skip
-        ready(output_dir)
+        folder = ready(output_dir, sig_figs)
         fit = _within(timeout, advi)(
             self.module, data, seed=seed, inits=_plain(inits), algorithm=algorithm or "meanfield",
             adapt_engaged=adapt_engaged, require_converged=require_converged, **given,
         )  # fmt: skip
-        saved(fit, output_dir, sig_figs)
-        return CmdStanVB(fit)
+        return CmdStanVB(fit, written(fit, folder, sig_figs, time_fmt))
 
     def pathfinder(self, data: object = None, *, init_alpha: float | None = None, tol_obj: float | None = None,
                    tol_rel_obj: float | None = None, tol_grad: float | None = None, tol_rel_grad: float | None = None,
@@ -182,35 +211,34 @@ class CmdStanModel:
         if not resample:  # all draws of all paths are returned
             single = num_single_draws or (draws if num_paths == 1 else None) or 1000
             given |= {"num_single_draws": single, "draws": (4 if num_paths is None else num_paths) * single}
-        ready(output_dir)
+        folder = ready(output_dir, sig_figs)
         fit = _within(timeout, pathfinder)(
             self.module, data, seed=seed, inits=_plain(inits), psis_resample=resample, **given
         )  # fmt: skip
-        saved(fit, output_dir, sig_figs)
-        return CmdStanPathfinder(fit)
+        return CmdStanPathfinder(fit, written(fit, folder, sig_figs, time_fmt))
 
     def laplace_sample(self, data: Any = None, mode: Any = None, draws: int | None = None, *, jacobian: bool = True,
                        seed: int | None = None, output_dir: Any = None, sig_figs: int | None = None,
                        save_profile: bool = False, show_console: bool = False, refresh: int | None = None,
-                      time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
+                       time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
                        opt_args: Mapping[str, Any] | None = None) -> CmdStanLaplace:  # fmt: skip
         """Draw from the normal approximation at the mode: see `stanimport.laplace_sample`."""
-        ready(output_dir)
+        folder = ready(output_dir, sig_figs)
         if mode is not None and opt_args is not None:
             raise ValueError("Cannot specify both 'opt_args' and 'mode' arguments")
         if mode is None:
-            mode = self.optimize(data, seed=seed, jacobian=jacobian, **(opt_args or {}))
+            beside = {"output_dir": output_dir, "sig_figs": sig_figs, "time_fmt": f"opt-{time_fmt}"}
+            mode = self.optimize(data, seed=seed, jacobian=jacobian, **{**beside, **(opt_args or {})})
         elif isinstance(mode, (str, os.PathLike)):
-            from .files import from_csv
-
             mode = from_csv(mode, "optimize")
         if isinstance(mode, CmdStanMLE) and mode.fit.settings.get("jacobian", jacobian) != jacobian:
             raise ValueError(f"Jacobian argument to optimize and laplace must match: here it is {jacobian}")
         fit = _within(timeout, laplace_sample)(
             self.module, data, mode=_plain(mode), jacobian=jacobian, seed=seed, **_given(draws=draws)
         )  # fmt: skip
-        saved(fit, output_dir, sig_figs)
-        return CmdStanLaplace(fit, mode if isinstance(mode, CmdStanMLE) else None)
+        found = mode if isinstance(mode, CmdStanMLE) else None
+        files = written(fit, folder, sig_figs, time_fmt, mode=found.runset if found else None)
+        return CmdStanLaplace(fit, found, files)
 
     def generate_quantities(self, data: object = None, previous_fit: object = None, seed: int | None = None,
                             gq_output_dir: object = None, sig_figs: int | None = None, show_console: bool = False,
@@ -221,13 +249,10 @@ class CmdStanModel:
         if previous is None:
             raise ValueError("Argument 'previous_fit' is required: a fit, or CSV files")
         if isinstance(previous, (str, os.PathLike, list)) and not str(previous).endswith(".nc"):
-            from .files import from_csv
-
             previous = from_csv(previous)
-        ready(gq_output_dir)
-        fit = _within(timeout, generate_quantities)(self.module, data, previous_fit=_plain(previous), seed=seed)
-        saved(fit, gq_output_dir, sig_figs)
-        return CmdStanGQ(fit, previous)
+        folder = ready(gq_output_dir, sig_figs)
+        fit = _within(timeout, generated)(self.module, data, previous, seed)
+        return CmdStanGQ(fit, previous, written(fit, folder, sig_figs, time_fmt))
 
     def log_prob(
         self, params: object, data: object = None, *, jacobian: bool = True, sig_figs: int | None = None
@@ -280,6 +305,25 @@ class CmdStanModel:
         return found
 
 
+def _program_file(stan_file: str | os.PathLike[str] | None) -> Path:
+    """The path of a program. Raises ValueError."""
+    if stan_file is None:
+        raise ValueError("Missing model file arguments, you must specify a Stan program: stan_file=...")
+    path = Path(stan_file).expanduser().absolute()
+    if not path.is_file():
+        raise ValueError(f"no such file {path}")
+    if path.suffix != ".stan":
+        raise ValueError(f"invalid stan filename {path}")
+    return path
+
+
+def _name(model_name: str) -> str:
+    """What results are called after. Raises ValueError for an empty name."""
+    if not model_name.strip():
+        raise ValueError(f"Invalid value for argument model name, found {model_name!r}")
+    return model_name.strip()
+
+
 def _plain(value: object) -> Any:
     """Fits as this package has them, also among the inits of several chains."""
     if isinstance(value, (list, tuple)):
@@ -319,6 +363,18 @@ def _verify_optimizer(algorithm: str | None, history_size: int | None, **toleran
             raise ValueError(f"Argument '{name}' must be of type {kind.__name__}, found {type(value)}")
         if value <= 0:
             raise ValueError(f"Argument '{name}' must be greater than 0, found {value}")
+
+
+def _verify_eta(eta: object) -> None:
+    """Raise ValueError for a scale of steps that is none, also where it is adapted."""
+    if eta is not None and (not isinstance(eta, (int, float, np.integer, np.floating)) or not eta > 0):
+        raise ValueError(f"Argument 'eta' must be greater than 0, found {eta!r}")
+
+
+def _metric(metric: Any) -> Any:
+    """The metric, by its whole name where it has one; CmdStan's default for none."""
+    short = {None: "diag_e", "diag": "diag_e", "dense": "dense_e", "unit": "unit_e"}
+    return short.get(metric, metric) if metric is None or isinstance(metric, str) else metric
 
 
 def _tell(method: str, **options: object) -> None:

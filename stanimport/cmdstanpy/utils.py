@@ -5,13 +5,16 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
+from logging import Logger, getLogger
 from pathlib import Path
 from typing import Any
 
 from .. import api
+from .files import write_stan_json as write_stan_json  # where CmdStanPy has it too
+from .stanc_options import include_paths, refuse_header, verified, warn_pedantically
 
 
 def install_cmdstan(*args: object, **options: object) -> bool:
@@ -68,25 +71,44 @@ def compile_stan_file(
         NotImplementedError: for functions in C++.
     """
     refuse_header(user_header)
-    api.load(src, include_paths=include_paths(stanc_options))
+    options = verified(stanc_options)
+    warn_pedantically(Path(src), options, None)
+    api.load(src, include_paths=include_paths(options, src))
     return os.fspath(src)
 
 
-def refuse_header(user_header: object) -> None:
-    """Raise NotImplementedError for a file of functions in C++."""
-    if user_header is not None:
-        raise NotImplementedError("functions in C++ (user_header) can't be used: write them in Stan, or in Python "
-                                  "and give CmdStanModel(..., functions={'name': 'package.module.name'})")
+def get_logger() -> Logger:
+    """CmdStanPy's logger, for scripts that set its level: results and warnings say everything, nothing is logged."""
+    return getLogger("cmdstanpy")
+
+
+class _Logging(AbstractContextManager[None]):
+    """Switches the logger at once, and back where it is left as a context."""
+
+    def __init__(self, disabled: bool):
+        self._before = get_logger().disabled
+        get_logger().disabled = disabled
+
+    def __repr__(self) -> str:
+        return ""
+
+    def __exit__(self, *_: object) -> None:
+        get_logger().disabled = self._before
 
 
 def enable_logging() -> AbstractContextManager[None]:
-    """There is no log: results and warnings say everything. A context that does nothing, as CmdStanPy returns one."""
-    return nullcontext()
+    """Enable the logger, for good or as a context: see `get_logger`."""
+    return _Logging(disabled=False)
 
 
 def disable_logging() -> AbstractContextManager[None]:
-    """There is no log to disable: see `enable_logging`."""
-    return nullcontext()
+    """Disable the logger, for good or as a context: see `get_logger`."""
+    return _Logging(disabled=True)
+
+
+def cmdstan_version_before(major: int, minor: int, info: Mapping[str, str] | None = None) -> bool:
+    """Whether the version of the language is older."""
+    return cmdstan_version() < (major, minor)
 
 
 def format_stan_file(
@@ -113,7 +135,7 @@ def format_stan_file(
         raise ValueError(f"File does not exist: {path}")
     given = canonicalize.split(",") if isinstance(canonicalize, str) else canonicalize
     chosen = given if isinstance(given, bool) else list(given)
-    text = api.format(path, include_paths=include_paths(stanc_options), canonicalize=chosen,
+    text = api.format(path, include_paths=include_paths(stanc_options, path), canonicalize=chosen,
                       max_line_length=78 if max_line_length is None else max_line_length)  # fmt: skip
     if not overwrite_file:
         print(text)
@@ -138,10 +160,3 @@ def show_versions(output: bool = True) -> str:
     if output:
         print(text)
     return text
-
-
-def include_paths(stanc_options: Mapping[str, Any] | None) -> Sequence[str | os.PathLike[str]]:
-    """The folders for `#include` among the options of stanc: a list, or a text with commas."""
-    options = stanc_options or {}
-    given = options.get("include-paths", options.get("include_paths", ()))
-    return given.split(",") if isinstance(given, str) else list(given)

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _done(file: Path, made: str, options: argparse.Namespace) -> int:
     """Show or write what a file becomes; 1 if it has to change and is only looked at."""
-    before = files.read_bytes(file).decode("utf-8")
+    before = files.program_text(files.read_bytes(file))
     if options.check:
         names = str(file), f"{file} (formatted)"
         sys.stdout.writelines(difflib.unified_diff(before.splitlines(True), made.splitlines(True), *names))

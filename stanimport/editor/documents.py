@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from .. import files
 from ..source import Source, Span
 from .examination import Examination, Settings, examine
 from .names import Names, includes_in, names_of
@@ -64,7 +65,7 @@ class Documents:
         if path not in self._known:
             texts = self._texts()
             text = texts.get(str(path))
-            text = path.read_text(encoding="utf-8", errors="replace") if text is None else text
+            text = _text_of(path) if text is None else text
             self._known[path] = Examined(path, examine(Source(str(path), text), self.settings, texts))
         return self._known[path]
 
@@ -74,7 +75,7 @@ class Documents:
             return None
         directive = re.compile(rf'#include\s+["<]?[^\s">]*{re.escape(path.name)}\b')
         for candidate in _near(path):
-            if directive.search(candidate.read_text(encoding="utf-8", errors="replace")):
+            if directive.search(_text_of(candidate)):
                 found = self._examined(candidate)
                 if path in found.examination.files:
                     return candidate
@@ -82,6 +83,15 @@ class Documents:
 
 
 _HAS_BLOCKS = re.compile(r"\b(?:functions|data|parameters|model|quantities)\s*\{")
+
+
+def _text_of(path: Path) -> str:
+    """The text of a program as it is loaded; with signs in the place of what is no text."""
+    content = files.read_bytes(path)
+    try:
+        return files.program_text(content)
+    except UnicodeDecodeError:
+        return content.decode("utf-8", "replace")
 
 
 def _near(path: Path) -> Iterator[Path]:

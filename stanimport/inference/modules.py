@@ -16,7 +16,7 @@ from stanlib.errors import StanError
 from stanlib.networks import Network, StanNetworkError
 from stanlib.program import Module, Program
 
-from .. import api
+from .. import api, files
 
 
 def module_of(module: Any, networks: Mapping[str, Any] | None = None) -> Module:
@@ -152,7 +152,7 @@ def restored(program: Program, *, backend: str | None = None, scheme: str | None
     functions = dict(program.functions) or None
     path = Path(program.filename)
     try:
-        if path.read_text(encoding="utf-8-sig") == program.source:
+        if files.program_text(files.read_bytes(path)) == program.source:
             return plain_module_of(api.load(path, backend=backend, scheme=scheme, functions=functions))
     except (OSError, UnicodeDecodeError, ValueError):
         pass

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..errors import StanError, nearest
+from .precision import new_seed
 from .running.interrupts import collected
 
 if TYPE_CHECKING:
@@ -142,6 +143,19 @@ def whole(name: str, value: Any, default: int, least: int = 1) -> int:
     if isinstance(value, bool) or number < least:
         raise OptionError(f"{name} must be at least {least}, not {value!r}")
     return number
+
+
+def counts(**given: Any) -> dict[str, int]:
+    """Options that take integers of at least 1, as ints, and have no default for None. Raises OptionError."""
+    for name, value in given.items():
+        if value is None:
+            raise OptionError(f"{name} must be an integer, not None")
+    return {name: whole(name, value, 1) for name, value in given.items()}
+
+
+def seed_or_new(seed: Any) -> int:
+    """The seed, an integer of at least 0; a new one if None. Raises OptionError."""
+    return new_seed() if seed is None else whole("seed", seed, 0, 0)
 
 
 def for_chains(name: str, value: Any, chains: int) -> list[Any]:

@@ -8,9 +8,12 @@ import types
 import pytest
 
 from stanimport import cmdstanpy
+from stanimport.cmdstanpy import stanfit
 
-MODULES = ("cmdstan_args", "model", "stanfit", "stanfit.gq", "stanfit.mcmc", "stanfit.vb", "utils", "utils.cmdstan",
-           "utils.filesystem", "compilation", "progress")  # fmt: skip
+MODULES = ("cmdstan_args", "model", "stanfit", "stanfit.gq", "stanfit.laplace", "stanfit.mcmc", "stanfit.mle",
+           "stanfit.pathfinder", "stanfit.runset", "stanfit.vb", "utils", "utils.cmdstan", "utils.filesystem",
+           "utils.logging", "utils.stancsv", "utils.deprecation", "compilation", "progress", "install_cmdstan",
+           "install_cxx_toolchain")  # fmt: skip
 
 
 class Internal(types.ModuleType):
@@ -23,13 +26,27 @@ class Internal(types.ModuleType):
             raise AttributeError(name)
         if name == "EXTENSION":
             return ""
-        return getattr(cmdstanpy, name, lambda *_, **__: pytest.skip(f"CmdStanPy's internal {name}"))
+        for holder in (cmdstanpy, cmdstanpy.stanfit, cmdstanpy.utils):
+            if hasattr(holder, name) and not isinstance(getattr(holder, name), types.ModuleType):
+                return getattr(holder, name)
+        return lambda *_, **__: pytest.skip(f"CmdStanPy's internal {name}")
 
 
 def pytest_configure(config):
     sys.modules["cmdstanpy"] = cmdstanpy
     cmdstanpy._TMPDIR = tempfile.mkdtemp()
+    _name_internals()
     for name in MODULES:
         module = sys.modules[f"cmdstanpy.{name}"] = Internal(f"cmdstanpy.{name}")
         if "." not in name and not hasattr(cmdstanpy, name):
             setattr(cmdstanpy, name, module)
+    for name in ("logging", "stancsv"):
+        setattr(cmdstanpy.utils, name, sys.modules[f"cmdstanpy.utils.{name}"])
+
+
+def _name_internals():
+    """What the tests look at by CmdStanPy's internal names and we have under public ones."""
+    stanfit.RunSet._args = property(lambda self: self)
+    stanfit.RunSet._output_dir = property(lambda self: self.output_dir)
+    stanfit.RunSet._retcode = lambda self, index: 0
+    stanfit.CmdStanFit._runset = property(lambda self: self.runset)

@@ -79,7 +79,7 @@ def test_sampling(fit):
     assert summary.loc["theta", "Mean"] == pytest.approx(0.25, abs=0.05)
     assert {"MCSE", "StdDev", "MAD", "5%", "50%", "95%", "ESS_bulk", "ESS_tail", "R_hat"} <= set(summary)
     assert isinstance(fit.diagnose(), str) and fit.metadata.cmdstan_config["num_samples"] == 100
-    assert fit.metadata.stan_vars["y_rep"] == (10,) and set(fit.time[0]) == {"warmup", "sampling", "total"}
+    assert fit.metadata.stan_vars["y_rep"].dimensions == (10,) and set(fit.time[0]) == {"warmup", "sampling", "total"}
     with pytest.raises(AttributeError, match="thta.*did you mean 'theta'"):
         fit.thta  # noqa: B018
 
@@ -139,7 +139,7 @@ def test_approximations(model, tmp_path):
     given = model.variational(DATA, seed=1, iter=10, eta=0.3, adapt_engaged=False, require_converged=False)
     assert given.eta == 0.3 and given.fit.info["steps"] == 10
     paths = model.pathfinder(DATA, seed=1, draws=100, num_paths=2, num_single_draws=100)
-    assert paths.is_resampled and paths.draws().shape == (100, 2 + 13)
+    assert paths.is_resampled and paths.draws().shape == (100, 3 + 13)
     assert set(paths.create_inits(chains=1)) == {"theta"} and len(paths.create_inits(chains=3)) == 3
 
 
@@ -309,8 +309,10 @@ def test_there_is_no_installation(folder, capsys, monkeypatch, tmp_path):
     assert cmdstanpy.cmdstan_version() >= (2, 36)
     options = {"include-paths": str(folder / "include")}
     assert cmdstanpy.compile_stan_file(folder / "coin.stan", stanc_options=options).endswith("coin.stan")
-    with pytest.raises(stanimport.StanError):
+    with pytest.raises(ValueError, match="none is no folder"):
         cmdstanpy.compile_stan_file(folder / "coin.stan", stanc_options={"include-paths": str(folder / "none")})
+    with pytest.raises(ValueError, match="unknown stanc compiler option: include-path"):
+        cmdstanpy.compile_stan_file(folder / "coin.stan", stanc_options={"include-path": str(folder)})
 
 
 def test_scripts_find_the_examples_of_cmdstan_where_it_is(monkeypatch, tmp_path):
@@ -384,3 +386,11 @@ def test_the_time_ends_in_a_loop_that_does_not(loop, tmp_path):
     with pytest.raises(TimeoutError):
         model.sample(chains=1, timeout=0.5)
     assert time.monotonic() - start < 60
+
+
+def test_metrics_have_short_names(model):
+    few = dict(chains=1, iter_warmup=10, iter_sampling=5, seed=1, show_progress=False)
+    found = [model.sample(DATA, metric=m, **few).metric_type for m in ("unit", "diag", "dense", None)]
+    assert found == ["unit_e", "diag_e", "dense_e", "diag_e"]
+    with pytest.raises(ValueError, match="'eta' must be greater than 0"):
+        model.variational(DATA, eta=-1)

@@ -12,20 +12,32 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 # Those that ask neither for files of CmdStan's processes, nor for its console, messages and log.
 PASS = {
-    "laplace": "from_opt_csv runs_opt bad_jacobian_mismatch bad_two_modes outputs",
-    "optimize": "instantiate_from_csvfiles variable_bern optimize_good negative_parameter_values parameters_are_floats "
-                "optimize_good_dict optimize_rosenbrock optimize_no_data single_row_csv complex_output attrs",
-    "variational": "instantiate_from_csvfiles variables variables_3d single_row_csv complex_output attrs",
-    "generate_quantities": "pd_xr_agreement from_previous_fit_variables sample_plus_quantities_dedup single_row_csv "
-                           "complex_output attrs",
+    "compliance": "optimize_copy_ability optimize_pickle_ability sample_copy_ability sample_pickle_ability "
+                  "variational_copy_ability variational_pickle_ability",
+    "laplace": "from_opt_csv runs_opt bad_jacobian_mismatch bad_two_modes outputs create_inits init_sampling from_csv",
+    "log_prob": "lp_good[11-expected0-expected_unadjusted0] lp_good[3-expected1-expected_unadjusted1]",
+    "logging": "disable_logging disable_logging_context_manager disable_logging_context_manager_nested",
+    "model": "cpp_options file_does_not_exist model_format_options model_none model_syntax_error_without_compile repr "
+             "model_compile_with_explicit_includes print",
+    "optimize": "instantiate_from_csvfiles instantiate_from_csvfiles_save_iterations variable_bern variables_3d "
+                "optimize_good negative_parameter_values parameters_are_floats optimize_good_dict optimize_rosenbrock "
+                "optimize_no_data single_row_csv complex_output attrs timeout serialization optimize_create_inits "
+                "optimize_init_sampling",
+    "variational": "instantiate_from_csvfiles variables variables_3d single_row_csv complex_output attrs timeout "
+                   "serialization variational_create_inits variational_init_sampling",
+    "generate_quantities": "pd_xr_agreement from_previous_fit from_previous_fit_draws from_previous_fit_variables "
+                           "from_optimization from_vb sample_plus_quantities_dedup single_row_csv complex_output attrs "
+                           "timeout serialization",
     "pathfinder": "outputs from_csv single create_inits init_sampling no_psis",
-    "sample": "multi_proc_2 pd_xr_agreement from_csv_fixed_param from_csv_no_param_hmc custom_step_size custom_seed "
-              "save_warmup save_warmup_thin warmup_no_adapt sampler_diags variable_bern variables_2d variables_3d "
-              "variables_issue_361 validate single_row_csv overlapping_names complex_output attrs json_edges "
-              "json_junk_alongside_data",
+    "sample": "bernoulli_good bernoulli_unit_e multi_proc_2 pd_xr_agreement xarray_draws from_csv_fixed_param "
+              "from_csv_no_param_hmc fixed_param_good custom_step_size custom_seed adapt_schedule "
+              "sample_dense_mass_matrix save_warmup save_warmup_thin warmup_no_adapt no_output_draws sampler_diags "
+              "variable_bern variables_2d variables_3d variables_issue_361 validate validate_summary_sig_figs "
+              "validate_sample_sig_figs single_row_csv overlapping_names complex_output attrs json_edges timeout "
+              "json_junk_alongside_data csv_roundtrip serialization mcmc_create_inits mcmc_init_sampling tuple_data_in",
 }  # fmt: skip
 PREFIXES = {"laplace": "laplace_", "pathfinder": "pathfinder_"}
-NAMES = {"single": "test_single_pathfinder"}
+NAMES = {"single": "test_single_pathfinder", "file_does_not_exist": "test_model_file_does_not_exist"}
 
 
 @pytest.mark.parametrize("method", PASS)

@@ -192,6 +192,21 @@ def test_latin1_in_comments_and_strings(program):
     assert [v.name for v in stanimport.load(program).stan.parameters] == ["x"]
 
 
+def test_latin1_is_the_same_program_wherever_it_is_read(program):
+    """A fit that was pickled finds its file, with the ends of its lines; the editor and the formatter read it too."""
+    from stanimport.__main__ import main
+    from stanimport.editor.documents import Documents
+    from stanimport.editor.examination import Settings
+    from stanimport.inference.modules import restored
+
+    program.write_bytes(b"// caf\xe9\r\nparameters{real x;}\r\nmodel{x~normal(0,1);}\r\n")
+    module = stanimport.load(program)
+    assert restored(module.stan) is module
+    assert "caf\xe9" in Documents(Settings(), dict).program_of(program).examination.source.text
+    assert main(["format", "--overwrite", str(program)]) == 0
+    assert program.read_bytes().startswith("// caf\xe9\nparameters {".encode())
+
+
 def test_latin1_elsewhere(program):
     program.write_bytes(b"parameters { real x; }\nmodel { real caf\xe9; }\n")
     with pytest.raises(stanimport.StanSyntaxError, match="unexpected character '\xe9'") as caught:

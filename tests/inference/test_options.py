@@ -112,3 +112,30 @@ def test_tracebacks_tell_the_lines_of_the_user_and_of_the_program():
     with pytest.raises(OptionError) as caught:
         stanimport.sample(module, {"z": 7}, chains=0)
     assert len(caught.traceback) < 4
+
+
+@pytest.mark.parametrize("method", ["optimize", "variational", "advi", "pathfinder", "laplace_sample",
+                                    "prior_predictive", "generate_quantities"])  # fmt: skip
+def test_seeds_and_counts_of_every_method_are_whole(beta_module, beta_fit, method):
+    """They were cut to integers, or refused by an error that named nothing."""
+    previous = {"previous_fit": beta_fit} if method == "generate_quantities" else {}
+
+    def run(**options):
+        return getattr(stanimport, method)(beta_module, beta_fit.data, **previous, **options)
+
+    for seed, told in ((1.5, "an integer, not 1.5"), ("a", "an integer"), (-1, "at least 0"), (True, "at least 0")):
+        with pytest.raises(OptionError, match=f"seed must be {told}"):
+            run(seed=seed)
+    count = {"optimize": "iter", "variational": "iter"}.get(method, "draws")
+    if not previous:
+        for wrong, told in ((1.5, "must be an integer"), (0, "must be at least 1"), (True, "must be at least 1")):
+            with pytest.raises(OptionError, match=f"{count} {told}"):
+                run(**{count: wrong})
+
+
+def test_counts_without_a_default_are_given(beta_module):
+    for method, count in ((stanimport.advi, "iter"), (stanimport.optimize, "history_size")):
+        with pytest.raises(OptionError, match=f"{count} must be an integer, not None"):
+            method(beta_module, {}, **{count: None})
+    with pytest.raises(OptionError, match="tol_grad must be at least 0, not -1"):
+        stanimport.optimize(beta_module, {}, tol_grad=-1)

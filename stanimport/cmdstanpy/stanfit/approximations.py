@@ -12,6 +12,7 @@ from stanlib.extras import require
 from ...inference.fits import columns
 from ...inference.fits.fit import Fit, Mode
 from .base import Array, CmdStanFit
+from .runset import RunSet
 
 
 class CmdStanMLE(CmdStanFit):
@@ -51,6 +52,11 @@ class CmdStanMLE(CmdStanFit):
 
         found = self.optimized_iterations_np
         return None if found is None else pandas.DataFrame(found, columns=self.column_names)
+
+    def create_inits(self, seed: int | None = None, chains: int = 4) -> dict[str, Array]:
+        """The mode as initial values, a dict, of all chains alike; both arguments are for other results' sake."""
+        made: dict[str, Array] = self.fit.create_inits(seed, 1)[0]
+        return made
 
     def stan_variable(self, var: str, *, inc_iterations: bool = False, warn: bool = True) -> Any:
         """The value at the mode; with `inc_iterations` at the start and after every step, if they were saved.
@@ -137,7 +143,7 @@ class _Independent(CmdStanFit):
         return self.fit.draws_xr(vars)
 
     def method_variables(self) -> dict[str, Array]:
-        return {n: v[:, 0] for n, v in self.fit.method_variables().items()}
+        return {n: v[:, 0] for n, v in super().method_variables().items()}
 
 
 class CmdStanLaplace(_Independent):
@@ -147,8 +153,8 @@ class CmdStanLaplace(_Independent):
         mode: the `CmdStanMLE` that the draws are around.
     """
 
-    def __init__(self, fit: Fit, mode: CmdStanMLE | None = None):
-        super().__init__(fit)
+    def __init__(self, fit: Fit, mode: CmdStanMLE | None = None, runset: RunSet | None = None):
+        super().__init__(fit, runset)
         self.mode = mode
 
 

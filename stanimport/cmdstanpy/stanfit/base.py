@@ -7,53 +7,26 @@ from typing import Any
 import numpy as np
 
 from ...inference.fits.fit import Fit
-from ..folders import ready
+from ...inference.fits.stan_csv import METHODS
+from .metadata import InferenceMetadata
+from .runset import RunSet
 
 Array = np.ndarray
-
-
-class Shape(tuple[int, ...]):
-    """The shape of a variable, whose attribute `dimensions` is itself, as CmdStanPy's descriptions have one."""
-
-    @property
-    def dimensions(self) -> tuple[int, ...]:
-        return tuple(self)
-
-
-class InferenceMetadata:
-    """The configuration of a fit, and the shapes of its variables.
-
-    Attributes:
-        cmdstan_config: the options of the method, and the column names.
-        method_vars, stan_vars: the shapes of the method's own variables and of the program's, by name.
-    """
-
-    def __init__(self, fit: Fit):
-        options = {n: v for n, v in fit.settings.items() if not n.startswith("chain_") or n == "chain_ids"}
-        named = {"model": f"{fit.program.name}_model", "method": fit.method, "num_chains": fit.chains}
-        self.cmdstan_config: dict[str, Any] = {**options, **named, "column_names": fit.column_names}
-        if fit.method == "sample":
-            self.cmdstan_config |= {"num_samples": options.get("iter_sampling"), "delta": options.get("adapt_delta"),
-                                    "num_warmup": options.get("iter_warmup"), "max_depth": options.get("max_treedepth")}
-        self.method_vars = {n: Shape(v.shape[2:]) for n, v in fit.stats.items()}
-        self.stan_vars = {n: Shape(v.shape[2:]) for n, v in fit.variables.items()}
-
-    def __repr__(self) -> str:
-        return f"Metadata:\n{self.cmdstan_config}\n"
 
 
 class CmdStanFit:
     """What all results have in common; a variable of the program is an attribute too (`fit.mu`)."""
 
-    def __init__(self, fit: Fit):
+    def __init__(self, fit: Fit, runset: RunSet | None = None):
         self.fit = _with_cmdstans_columns(fit)
+        self.runset = runset or RunSet(fit)
 
     def __repr__(self) -> str:
-        about = f"model={self.fit.program.name} method={self.fit.method} chains={self.fit.chains}"
-        return f"{type(self).__name__}: {about}"
+        method = METHODS.get(self.fit.method, self.fit.method)
+        return f"{type(self).__name__}: model={self.fit.program.name} method={method} chains={self.fit.chains}"
 
     def __getattr__(self, name: str) -> Any:
-        if name == "fit" or name.startswith("__"):
+        if name in ("fit", "runset") or name.startswith("_"):
             raise AttributeError(name)
         try:
             return self.stan_variable(name)
@@ -62,7 +35,7 @@ class CmdStanFit:
 
     @property
     def metadata(self) -> InferenceMetadata:
-        return InferenceMetadata(self.fit)
+        return InferenceMetadata(self.fit, self.column_names)
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -75,10 +48,11 @@ class CmdStanFit:
         return {n: self.stan_variable(n) for n in self.fit.stan_variables()}
 
     def method_variables(self) -> dict[str, Array]:
-        return self.fit.method_variables()
+        return {n: v.astype(float) for n, v in self.fit.method_variables().items()}
 
     def save_csvfiles(self, dir: str | None = None) -> None:
-        self.fit.save_csvfiles(ready(dir) or ".")
+        """Move the CSV files to a folder: see `RunSet.save_csvfiles`."""
+        self.runset.save_csvfiles(dir)
 
     def create_inits(
         self, seed: int | None = None, chains: int = 4

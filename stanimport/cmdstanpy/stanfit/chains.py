@@ -1,14 +1,15 @@
-"""Results with draws of several chains: of the sampler, and generated quantities."""
+"""The result of the sampler, and what it has in common with generated quantities: draws of several chains."""
 from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from operator import lt
 from typing import Any
 
 import numpy as np
 
-from ...inference.fits import columns
+from ...inference.fits import stan_csv
 from ...inference.fits.fit import Fit
 from ...inference.options import suggestion
 from ...inference.samplers.packed import written_out
@@ -27,10 +28,28 @@ class OfChains(CmdStanFit):
         return self.fit.chain_ids
 
 
-_IN_FRONT = ("chain__", "iter__", "draw__")
+def described(fit: Fit, vars: Sequence[str] | str | None, inc_warmup: bool) -> Any:
+    """The draws as a Dataset with CmdStanPy's attributes.
+
+    Raises:
+        KeyError: for variables that there aren't, as CmdStanPy does.
+    """
+    wanted = [vars] if isinstance(vars, str) else vars
+    for name in wanted or ():
+        try:
+            fit.stan_variable(name)
+        except ValueError as e:
+            raise KeyError(f"Unknown variable: {e}") from None
+    told = stan_csv.configuration(fit, 0)
+    version = ".".join(str(told[f"stan_version_{part}"]) for part in ("major", "minor", "patch"))
+    attributes = {"stan_version": version, "model": told["model"], "num_draws_sampling": fit.draws_per_chain}
+    made = fit.draws_xr(wanted, inc_warmup=inc_warmup)
+    if inc_warmup:
+        attributes["num_draws_warmup"] = made.sizes["draw"] - fit.draws_per_chain
+    return made.assign_attrs(attributes)
 
 
-def _columns(frame: Any, fit: Fit, wanted: Sequence[str] | str | None) -> object:
+def chosen_columns(frame: Any, fit: Fit, wanted: Sequence[str] | str | None) -> object:
     """The columns of the variables that are wanted, and of no others; all if None. Raises ValueError."""
     if wanted is None:
         return frame
@@ -41,6 +60,23 @@ def _columns(frame: Any, fit: Fit, wanted: Sequence[str] | str | None) -> object
             raise ValueError(f"Unknown variable: {name}{suggestion(name, list(fit.variables))}")
         chosen += found
     return frame[chosen]
+
+
+def with_warmup(fit: Fit) -> Fit:
+    """The fit with its warm-up among its draws."""
+    whole, values = copy.copy(fit), fit.with_warmup()
+    whole.variables, whole.stats = {n: values[n] for n in fit.variables}, {n: values[n] for n in fit.stats}
+    whole.warmup = None
+    return whole
+
+
+def _verify_table(percentiles: Sequence[float], sig_figs: int) -> None:
+    """Raise ValueError for what CmdStan's table can't have."""
+    given = list(percentiles)
+    if not given or not all(0 < p <= 99 for p in given) or not all(map(lt, given, given[1:])):
+        raise ValueError(f"Invalid percentiles, must be ordered, from (1, 99), inclusive: {given}")
+    if not isinstance(sig_figs, (int, np.integer)) or not 1 <= sig_figs <= 18:
+        raise ValueError(f'Keyword "sig_figs" must be an integer between 1 and 18, found {sig_figs}')
 
 
 class CmdStanMCMC(OfChains):
@@ -60,7 +96,7 @@ class CmdStanMCMC(OfChains):
 
     @property
     def metric_type(self) -> str | None:
-        if self.fit.metric is None:
+        if self.fit.metric is None or self._is_fixed:
             return None
         return "dense_e" if self.fit.metric.ndim == 3 else "unit_e" if self._is_unit else "diag_e"
 
@@ -71,15 +107,25 @@ class CmdStanMCMC(OfChains):
     @property
     def metric(self) -> Array | None:
         """The inverse metric of each chain, as a matrix if it is not diagonal; None of the unit metric."""
-        if self._is_unit or self.fit.metric is None:
+        if self._is_unit or self.fit.metric is None or self._is_fixed:
             return None
         return np.stack([written_out(m) for m in self.fit.metric])
 
     inv_metric = metric
 
     @property
+    def _save_warmup(self) -> bool:
+        """Whether there are draws of the warm-up: ArviZ asks by this name."""
+        return self.fit.warmup is not None
+
+    @property
+    def _is_fixed(self) -> bool:
+        """Whether the parameters, if any, were to stay as they are."""
+        return bool(self.fit.settings.get("fixed_param"))
+
+    @property
     def step_size(self) -> Array | None:
-        return self.fit.step_size
+        return None if self._is_fixed else self.fit.step_size
 
     @property
     def divergences(self) -> Array | None:
@@ -101,18 +147,14 @@ class CmdStanMCMC(OfChains):
         return self.fit.draws(inc_warmup=self._has_warmup(inc_warmup), concat_chains=concat_chains)
 
     def draws_pd(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False) -> Any:
-        return _columns(self.fit.draws_pd(inc_warmup=self._has_warmup(inc_warmup)), self.fit, vars)
+        return chosen_columns(self.fit.draws_pd(inc_warmup=self._has_warmup(inc_warmup)), self.fit, vars)
 
     def draws_xr(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False) -> Any:
-        return self.fit.draws_xr(vars, inc_warmup=self._has_warmup(inc_warmup))
+        return described(self.fit, vars, self._has_warmup(inc_warmup))
 
     def stan_variable(self, var: str, inc_warmup: bool = False) -> Any:
         """The draws of a variable, chain after chain; with the warm-up in front of each chain's."""
-        if not self._has_warmup(inc_warmup):
-            return self.fit.stan_variable(var)
-        whole = copy.copy(self.fit)
-        whole.variables = {n: v for n, v in self.fit.with_warmup().items() if n in self.fit.variables}
-        return whole.stan_variable(var)
+        return (with_warmup(self.fit) if self._has_warmup(inc_warmup) else self.fit).stan_variable(var)
 
     def stan_variables(self, inc_warmup: bool = False) -> dict[str, Any]:
         return {n: self.stan_variable(n, inc_warmup) for n in self.fit.stan_variables()}
@@ -123,75 +165,16 @@ class CmdStanMCMC(OfChains):
             warnings.warn("the warm-up was not saved: run the sampler with save_warmup=True", stacklevel=3)
         return asked and self.fit.warmup is not None
 
-    def method_variables(self) -> dict[str, Array]:
-        return self.fit.method_variables()
-
     def summary(self, percentiles: Sequence[int] = (5, 50, 95), sig_figs: int = 6) -> Any:
-        """CmdStan's table: its rows are called by indices, also where the data came with labels."""
+        """CmdStan's table: its rows are called by indices, also where the data came with labels.
+
+        Raises:
+            ValueError: for percentiles that are not in order between 1 and 99, and digits not between 1 and 18.
+        """
+        _verify_table(percentiles, sig_figs)
         plain = copy.copy(self.fit)
         plain.dims, plain.coords = {}, {}
         return plain.summary(percentiles, sig_figs)
 
     def diagnose(self) -> str:
         return str(self.fit.diagnose())
-
-
-class CmdStanGQ(OfChains):
-    """The result of `generate_quantities`: generated quantities alone; `previous_fit` has the parameters.
-
-    Attributes:
-        previous_fit: the fit whose draws were used.
-    """
-
-    def __init__(self, fit: Fit, previous_fit: Any = None):
-        super().__init__(fit)
-        self.previous_fit = previous_fit
-
-    @property
-    def mcmc_sample(self) -> Any:
-        return self.previous_fit
-
-    @property
-    def _generated(self) -> Mapping[str, Array]:
-        names = self.fit.program.names("generated_quantities")
-        return {n: v for n, v in self.fit.variables.items() if n.partition(".")[0] in names}
-
-    @property
-    def _sampled(self) -> Mapping[str, Array]:
-        """The columns of the previous fit that are not generated anew."""
-        made, previous = set(self._generated), getattr(self.previous_fit, "fit", self.fit)
-        return {n: v for n, v in {**previous.stats, **previous.variables}.items() if n not in made}
-
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        return tuple(columns.flatten(self._generated)[0])
-
-    def draws(self, *, inc_warmup: bool = False, inc_iterations: bool = False, concat_chains: bool = False,
-              inc_sample: bool = False) -> Array:  # fmt: skip
-        """(draws, chains, columns), or (draws, columns); `inc_sample` puts the parameters in front."""
-        if inc_warmup:
-            raise ValueError("quantities are generated for the draws after warm-up")
-        values = columns.flatten({**self._sampled, **self._generated} if inc_sample else self._generated)[1]
-        chains, draws, width = values.shape
-        return values.reshape(chains * draws, width) if concat_chains else values.transpose(1, 0, 2)
-
-    def draws_pd(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False,
-                 inc_sample: bool = False) -> Any:  # fmt: skip
-        if inc_warmup:
-            raise ValueError("quantities are generated for the draws after warm-up")
-        frame = self.fit.draws_pd()
-        if vars is None and not inc_sample:
-            return frame[[*_IN_FRONT, *self.column_names]]
-        return _columns(frame, self.fit, vars)
-
-    def draws_xr(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False,
-                 inc_sample: bool = False) -> Any:  # fmt: skip
-        if inc_warmup:
-            raise ValueError("quantities are generated for the draws after warm-up")
-        return self.fit.draws_xr(vars if vars is not None or inc_sample else list(self._generated))
-
-    def stan_variable(self, var: str, **options: bool) -> Any:
-        return self.fit.stan_variable(var)
-
-    def stan_variables(self, **options: bool) -> dict[str, Any]:
-        return self.fit.stan_variables()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..io.data import read_data
 from ..modules import for_numpyro, module_of
-from ..precision import new_seed
+from ..options import seed_or_new
 
 if TYPE_CHECKING:
     from stanlib.program import Module
@@ -20,6 +20,6 @@ def posterior_of(
     """The posterior of a module or path of any backend, for methods that run on NumPyro; and the seed."""
     from .posterior import condition  # only now: it loads NumPyro
 
-    chosen = new_seed() if seed is None else int(seed)
+    chosen = seed_or_new(seed)
     translated: Module = for_numpyro(module_of(module, networks))
     return condition(translated, read_data(data), chosen), chosen

@@ -18,7 +18,6 @@ from .. import options, tuples
 from ..density.posterior import Posterior, condition
 from ..io.data import read_data
 from ..modules import anew, for_numpyro, module_of
-from ..precision import new_seed
 from . import columns
 from .discrete import observing
 from .labels import labelled, of_data
@@ -123,7 +122,7 @@ def posterior_predictive(
         data: others to predict, None for these.
         redraw: the discrete parameters to draw anew.
     """
-    translated, chosen = for_numpyro(module), new_seed() if seed is None else int(seed)
+    translated, chosen = for_numpyro(module), options.seed_or_new(seed)
     kept = _kept(translated.stan, draws, redraw, data)
     if data is None:
         posterior, values = observing(translated, known, draws, chosen)
@@ -193,8 +192,8 @@ def prior_predictive(
         >>> prior.stan_variable("heads").shape, prior.stan_variable("bias").shape
         ((100, 8), (100,))
     """
-    options.at_least(1, draws=draws)
-    translated, chosen = module_of(module, networks), new_seed() if seed is None else int(seed)
+    draws = options.whole("draws", draws, 1000)
+    translated, chosen = module_of(module, networks), options.seed_or_new(seed)
     program, drawing = translated.stan, anew(translated, backend="numpyro", scheme="simulation")
     given = read_data(data)
     declared = (*program.data, *program.parameters, *program.transformed_parameters)

@@ -53,7 +53,7 @@ def save(fit: Result, folder: Path, stamp: str, sig_figs: int | None) -> list[Pa
 
 def _lines(fit: Result, chain: int, path: Path, sig_figs: int | None) -> Iterator[str]:
     """The lines of a chain's file: configuration, header, warm-up, adaptation, draws, times, as far as known."""
-    yield from _comments(_configuration(fit, chain, path))
+    yield from _comments(configuration(fit, chain) | {"output": {"file": path.name}})
     names, now = _table(fit, fit.stats, fit.variables, chain)
     yield ",".join(names)
     if fit.warmup is not None:
@@ -68,6 +68,16 @@ def _lines(fit: Result, chain: int, path: Path, sig_figs: int | None) -> Iterato
             zeros = {n: np.zeros((1, 1)) for n in fit.stats}
             yield from _rows(*_table(fit, zeros, {n: center[n] for n in fit.variables}, 0), sig_figs)
     yield from _rows(names, now, sig_figs)
+    yield from _elapsed(fit, chain)
+
+
+def transcript(fit: Result, chain: int) -> Iterator[str]:
+    """What CmdStan prints of a chain before and after it runs: the configuration, and how long it took."""
+    for line in (*_comments(configuration(fit, chain)), *_elapsed(fit, chain)):
+        yield line.removeprefix("# ")
+
+
+def _elapsed(fit: Result, chain: int) -> Iterator[str]:
     if fit.times is not None:
         warmup, sampling = (float(t) for t in fit.times[chain])
         yield from ("# ", f"#  Elapsed Time: {warmup:.6g} seconds (Warm-up)",
@@ -83,7 +93,12 @@ def _table(
     renamed = {known.get(n, n): v[chain : chain + 1] for n, v in stats.items()}
     own = {n: v[chain : chain + 1] for n, v in variables.items()}
     names, values = columns.flatten({**renamed, **own}, axes=fit.axes)
-    return [n.replace("[", ".").replace("]", "").replace(",", ".") for n in names], values[0]
+    return [*map(name_in_file, names)], values[0]
+
+
+def name_in_file(name: str) -> str:
+    """CmdStan's name of a column: `theta.1.2` of `theta[1,2]`."""
+    return name.replace("[", ".").replace("]", "").replace(",", ".")
 
 
 def _rows(names: Sequence[str], values: Array, sig_figs: int | None) -> Iterator[str]:
@@ -119,18 +134,19 @@ def _comments(entries: Mapping[str, object], depth: int = 0) -> Iterator[str]:
             yield f"{head}{key} = {str(value).lower() if isinstance(value, bool) else value}"
 
 
-def _configuration(fit: Result, chain: int, path: Path) -> dict[str, object]:
+def configuration(fit: Result, chain: int) -> dict[str, object]:
+    """CmdStan's nested configuration of a chain."""
     seeds = fit.settings.get("chain_seeds")
     return {
         "stan_version_major": 2, "stan_version_minor": 39, "stan_version_patch": 0,
-        "model": f"{fit.program.name}_model", "method": (_METHODS.get(fit.method, fit.method), _method(fit)),
+        "model": f"{fit.program.name}_model", "method": (METHODS.get(fit.method, fit.method), _method(fit)),
         "id": fit.chain_ids[chain], "data": {"file": ""}, "init": 2,
         "random": {"seed": seeds[chain] if seeds else fit.settings.get("seed", 0)},
-        "output": {"file": path.name}, "stanc_version": "stanimport",
+        "output": {"file": "output.csv"}, "stanc_version": "stanimport",
     }  # fmt: skip
 
 
-_METHODS = {"generate": "generate_quantities"}
+METHODS = {"generate": "generate_quantities"}
 
 
 def _method(fit: Result) -> dict[str, Any]:
@@ -141,16 +157,25 @@ def _method(fit: Result) -> dict[str, Any]:
                 "algorithm": "fixed_param"}  # fmt: skip
     if fit.method == "sample":
         metric = "diag_e" if fit.metric is None or fit.metric.ndim == 2 else "dense_e"
+        metric = "unit_e" if isinstance(s.get("metric"), str) and s["metric"] == "unit_e" else metric
         nuts = {"engine": ("nuts", {"max_depth": s["max_treedepth"]}), "metric": metric, "stepsize": 1}
         return {
             "num_samples": fit.draws_per_chain * s["thin"], "num_warmup": s["iter_warmup"],
             "save_warmup": fit.warmup is not None, "thin": s["thin"],
-            "adapt": {"engaged": s["adapt_engaged"], "delta": s["adapt_delta"]}, "algorithm": ("hmc", nuts),
+            "adapt": {"engaged": s["adapt_engaged"], "delta": s["adapt_delta"], **_windows(s)},
+            "algorithm": ("hmc", nuts),
         }  # fmt: skip
     kept = {n: v for n, v in s.items() if n != "seed" and isinstance(v, (bool, int, float, str))}
     if fit.method == "variational":
         return kept | {"output_samples": fit.num_draws}
     return kept | ({"save_iterations": int(fit.warmup is not None)} if fit.method == "optimize" else {})
+
+
+def _windows(settings: Mapping[str, Any]) -> dict[str, int]:
+    """The lengths of the phases of warm-up that were asked for; CmdStan's where none were."""
+    asked = {"init_buffer": ("adapt_init_phase", 75), "term_buffer": ("adapt_step_size", 50),
+             "window": ("adapt_metric_window", 25)}  # fmt: skip
+    return {key: usual if settings.get(name) is None else settings[name] for key, (name, usual) in asked.items()}
 
 
 # --- reading -----------------------------------------------------------------------------------------------------
@@ -178,7 +203,7 @@ def read(paths: object, program: Program | None, data: Mapping[str, object]) -> 
     Raises:
         StanDataError: for files that can't be read, or do not belong together.
     """
-    files = [_file(p) for p in _found(paths)]
+    files = [_file(p) for p in found(paths)]
     first = files[0]
     for file in files:
         if file.names != first.names or file.config.get("method") != first.config.get("method"):
@@ -203,7 +228,7 @@ def read(paths: object, program: Program | None, data: Mapping[str, object]) -> 
     return Result(chosen, method, variables, stats, data, settings, info, warmup=warmup)
 
 
-def _found(paths: Any) -> list[Path]:
+def found(paths: Any) -> list[Path]:
     """The files meant, in the order of their chains where a folder or pattern is given."""
     if isinstance(paths, (list, tuple)):
         found = [Path(p) for p in paths]
@@ -312,6 +337,8 @@ def _settings(files: Sequence[File], method: str) -> dict[str, Any]:
         return settings
     numbers = [int(f.config.get("id", "0")) for f in files]
     settings["chain_ids"] = numbers if len(set(numbers)) == len(files) else [*range(1, len(files) + 1)]
+    if "metric" in config:
+        settings["metric"] = config["metric"]
     for name, key in _OPTIONS.items():
         text = config.get(key)
         if text is not None:

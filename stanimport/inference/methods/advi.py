@@ -134,7 +134,7 @@ def _verified(
     counts: Mapping[str, object], algorithm: str, tol_rel_obj: float, eta: float | None, adapt_engaged: bool
 ) -> dict[str, int]:
     """The counts as ints. Raises OptionError for options that are wrong."""
-    whole = {name: options.whole(name, value, 1) for name, value in counts.items()}
+    whole = options.counts(**counts)
     options.one_of("algorithm", algorithm, FAMILIES)
     options.between(0, math.inf, tol_rel_obj=tol_rel_obj, **({} if eta is None else {"eta": eta}))
     if eta is not None and adapt_engaged:

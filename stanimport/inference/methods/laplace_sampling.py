@@ -57,7 +57,7 @@ def laplace_sample(
         >>> round(float(draws[len(draws) // 2]), 1)  # the median
         0.7
     """
-    options.at_least(1, draws=draws)
+    draws = options.whole("draws", draws, 1000)
     posterior, chosen = posterior_of(module, data, seed, networks)
     processor = DrawProcessor(posterior, draws)
     density = partial(posterior.log_density, jacobian=jacobian)

@@ -73,11 +73,11 @@ def optimize(
         0.7
     """
     options.one_of("algorithm", algorithm, ALGORITHMS)
-    options.at_least(1, iter=iter, history_size=history_size)
-    posterior, chosen = posterior_of(module, data, seed, networks)
-    start = initial.starting_points(posterior, inits, 1, chosen)[0]
     limits = {"iter": iter, "tol_grad": tol_grad, "tol_rel_obj": tol_rel_obj, "history_size": history_size,
               "tol_obj": tol_obj, "tol_param": tol_param, "tol_rel_grad": tol_rel_grad}  # fmt: skip
+    _verify(limits)
+    posterior, chosen = posterior_of(module, data, seed, networks)
+    start = initial.starting_points(posterior, inits, 1, chosen)[0]
     found, passed = maximum(posterior, start, algorithm, jacobian, limits, save_iterations)
     settings = {"seed": chosen, "algorithm": algorithm, "jacobian": jacobian, **limits}
     info = {"converged": bool(found.success), "message": str(found.message), "iterations": int(found.nit)}
@@ -89,6 +89,13 @@ def optimize(
     variables, stats = {n: v[:, -1:] for n, v in variables.items()}, {n: v[:, -1:] for n, v in stats.items()}
     return Mode(posterior.program, "optimize", variables, stats, posterior.inputs, settings, info, posterior.module,
                 before if save_iterations else None)  # fmt: skip
+
+
+def _verify(limits: Mapping[str, Any]) -> None:
+    """Raise OptionError for counts that are none, and negative tolerances."""
+    options.counts(iter=limits["iter"], history_size=limits["history_size"])
+    given = {n: v for n, v in limits.items() if n.startswith("tol_") and v is not None}
+    options.at_least(0, **given)
 
 
 Passed = list[tuple[np.ndarray, float]]  # points with minus the log density there

@@ -44,8 +44,9 @@ def pathfinder(
             the first of each path, in turn.
 
     Returns:
-        The fit, with `log_p__` and `log_q__`, the log densities of posterior and approximation, and in `info` the
-        Pareto shape `pareto_k`. `fit.create_inits()` gives initial values for `sample`.
+        The fit, with `log_p__` and `log_q__`, the log densities of posterior and approximation, the number of the path
+        that a draw is of, `path__`, and in `info` the Pareto shape `pareto_k`. `fit.create_inits()` gives
+        initial values for `sample`.
 
     Raises:
         StanDataError, InitialValueError, OptionError: as for `sample`.
@@ -75,14 +76,15 @@ def pathfinder(
     at, shape = _chosen(found, draws, psis_resample, chosen)
     flat = [a.reshape(-1, *a.shape[2:])[at] for a in found]
     settings = {"seed": chosen, "psis_resample": psis_resample, "init_alpha": init_alpha, **counts, **tolerances}
-    stats = {"lp__": flat[1][None], "log_p__": flat[1][None], "log_q__": flat[2][None]}
+    stats = {"lp__": flat[1][None], "log_p__": flat[1][None], "log_q__": flat[2][None],
+             "path__": at[None] // num_single_draws + 1}  # fmt: skip
     return Fit(posterior.program, "pathfinder", processor(flat[0][None], chosen), stats, posterior.inputs, settings,
                {"pareto_k": shape}, posterior.module)  # fmt: skip
 
 
 def _verify(counts: Mapping[str, int], tolerances: Mapping[str, float], init_alpha: float | None) -> None:
     """Raise OptionError for options that are wrong."""
-    options.at_least(1, **counts)
+    options.counts(**counts)
     options.at_least(0, **tolerances)
     if init_alpha is not None:
         options.between(0, math.inf, init_alpha=init_alpha)

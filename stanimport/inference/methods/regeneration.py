@@ -21,7 +21,6 @@ from ..fits.labels import labelled
 from ..fits.storage import SUFFIXES
 from ..io.data import read_data
 from ..modules import for_numpyro, module_of, plain_module_of, with_saved_weights
-from ..precision import new_seed
 
 
 @labelled
@@ -63,7 +62,7 @@ def generate_quantities(
         [0, 1]
     """
     draws = _draws_of(previous_fit)
-    chosen = new_seed() if seed is None else int(seed)
+    chosen = options.seed_or_new(seed)
     inputs = draws.data if data is None and isinstance(draws, Fit) else read_data(data)
     translated = for_numpyro(_module(module, draws, networks))
     wanted = options.wanted(translated.stan, keep, leave_out)

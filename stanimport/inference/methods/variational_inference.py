@@ -29,7 +29,7 @@ from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..io.data import read_data
 from ..modules import module_of, with_weights
-from ..precision import TRACING, double_precision, new_seed, random_keys
+from ..precision import TRACING, double_precision, random_keys
 from ..programs import Program
 from ..running import interrupts
 from ..running.progress import Progress
@@ -105,9 +105,8 @@ def variational(
         >>> round(float(approximation.stan_variable("bias").mean()), 1)
         0.7
     """
-    counts = dict(iter=iter, grad_samples=grad_samples, draws=draws)
-    options.at_least(1, **counts)
-    translated, chosen = module_of(module, networks), new_seed() if seed is None else int(seed)
+    counts = options.counts(iter=iter, grad_samples=grad_samples, draws=draws)
+    translated, chosen = module_of(module, networks), options.seed_or_new(seed)
     own: Any = getattr(translated, "guide", None)
     algorithm = _algorithm(algorithm, translated.stan.backend, guide is not None or own is not None, inits)
     settings = dict(seed=chosen, algorithm=algorithm, **counts, eta=eta, tol_rel_obj=tol_rel_obj)

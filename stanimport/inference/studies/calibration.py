@@ -23,7 +23,6 @@ from ..fits.predictive import Predictions, prior_predictive
 from ..fits.replications import ReplicationWarning
 from ..io.data import read_data
 from ..modules import module_of
-from ..precision import new_seed
 from .many import sample_many
 
 if TYPE_CHECKING:
@@ -139,7 +138,7 @@ def sbc(
         ((50, 1), True)
     """
     count = options.whole("simulations", simulations, 200)
-    translated, first = module_of(module), new_seed() if seed is None else int(seed)
+    translated, first = module_of(module), options.seed_or_new(seed)
     given = read_data(data)
     drawn = _simulated(translated, given, count, first)
     sets = [{**given, **{n: _plain(v[0, k]) for n, v in drawn.variables.items()}} for k in range(count)]

@@ -15,7 +15,7 @@ from ..failures import Failure
 from ..fits.fit import Fit
 from ..io.data import read_data
 from ..modules import module_of
-from ..precision import new_seed, random_keys
+from ..precision import random_keys
 from ..running.progress import Progress
 from . import identity
 
@@ -65,7 +65,7 @@ def sample_many(
         [0.8, 0.3, 'StanDataError']
     """
     translated = module_of(module)
-    first = new_seed() if seed is None else int(seed)
+    first = options.seed_or_new(seed)
     chosen = {"method": method, **(sampling or {})}
     keys = list(data_sets) if isinstance(data_sets, Mapping) else None
     sets = list(data_sets.values()) if isinstance(data_sets, Mapping) else list(data_sets)

@@ -19,7 +19,6 @@ from ..fits.observations import log_densities
 from ..fits.replications import over_draws
 from ..io.data import read_data
 from ..modules import for_numpyro, module_of
-from ..precision import new_seed
 from .many import sample_many
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def leave_groups_out(
         ([1, 2], True)
     """
     translated, given = module_of(module), read_data(data)
-    first = new_seed() if seed is None else int(seed)
+    first = options.seed_or_new(seed)
     labels, counted = _labels(translated, given, groups, size)
     whole = Posterior(for_numpyro(translated), transformed_data(for_numpyro(translated), given, first))
     keys = [k.item() for k in np.unique(labels)]

@@ -1,0 +1,59 @@
+"""Results from CmdStan's CSV files."""
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from stanlib.errors import StanDataError
+
+from ...inference.fits import stan_csv
+from ...inference.methods import regeneration
+from .approximations import CmdStanLaplace, CmdStanMLE, CmdStanPathfinder, CmdStanVB
+from .base import CmdStanFit
+from .chains import CmdStanMCMC
+from .gq import CmdStanGQ
+from .runset import RunSet
+
+_KINDS: dict[str, type[CmdStanFit]] = {
+    "sample": CmdStanMCMC, "optimize": CmdStanMLE, "variational": CmdStanVB, "laplace": CmdStanLaplace,
+    "pathfinder": CmdStanPathfinder,
+}  # fmt: skip
+_METHODS = ("sample", "optimize", "variational", "laplace", "pathfinder")
+
+
+def from_csv(path: object = None, method: str | None = None) -> CmdStanFit:
+    """The fit in CmdStan's CSV files: a path, a folder, a pattern, or a list of paths.
+
+    Raises:
+        ValueError: for files that are none, or of another method than is asked for.
+    """
+    if path is None:
+        raise ValueError("Must specify path to Stan CSV files.")
+    if method is not None and method not in _METHODS:
+        raise ValueError(f"Bad method argument {method}, must be one of: {', '.join(_METHODS)}")
+    if not isinstance(path, (str, os.PathLike, list, tuple)):
+        raise ValueError(f"Invalid path specification: {path}")
+    files = stan_csv.found(path)
+    fit = regeneration.from_csv(files)
+    if method is not None and method != fit.method:
+        raise StanDataError(f"Expecting Stan CSV output files from method {method}, found {fit.method}")
+    runset = RunSet(fit, files=files)
+    if fit.method == "laplace":
+        return CmdStanLaplace(fit, _mode_of(files[0]), runset)
+    if fit.method == "generate":
+        return CmdStanGQ(fit, runset=runset)
+    if fit.method not in _KINDS:
+        raise StanDataError(f"{files[0]}: results of the method {fit.method} can't be read")
+    return _KINDS[fit.method](fit, runset)
+
+
+def _mode_of(path: Path) -> CmdStanMLE | None:
+    """The mode that a file of Laplace's method says it is around; None if there is no such file."""
+    told = re.search(r"^# +mode = (\S.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    file = path.parent / told.group(1).strip() if told else path
+    if not told or not file.is_file():
+        return None
+    mode = from_csv(file, "optimize")
+    assert isinstance(mode, CmdStanMLE)
+    return mode
