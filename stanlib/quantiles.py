@@ -58,7 +58,7 @@ def _greatest_exponent(xp: Namespace, like: Any) -> int:
     return 1022 if xp.rounding(like) < 1e-10 else 126
 
 
-def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> object:
+def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> Any:
     """Where an increasing function changes its sign between two points, in every element.
 
     While the ends of the interval are of different orders of magnitude, a step takes a number between these; then the
