@@ -38,9 +38,16 @@ class Item:
     bounds: dict[str, Any]
 
 
+KINDS = 4  # of what stands for data that are to be predicted
+_FAR = 100
+
+
 @dataclass(frozen=True)
 class StandIn:
-    """Stands for data that are to be predicted: a value as declared, for kind 1 another than for kind 0."""
+    """Stands for data that are to be predicted: a value as declared, for every kind below KINDS another.
+
+    The first two are of ordinary size; the third is as great, the last as small as declared, or far out.
+    """
 
     kind: int
 
@@ -51,7 +58,7 @@ class StandIn:
             inner = shape[len(shape) - record.event_dims :]
             sizes = inner if record.is_sized else ()
             free = record.free_shape(inner, *record.sizes_of(inner))
-            steps = self.kind * 0.1 * np.ones((*shape[: len(shape) - record.event_dims], *free)) + 0.1
+            steps = (0.1, 0.2, 3.0, -3.0)[self.kind] * np.ones((*shape[: len(shape) - record.event_dims], *free))
             return np.asarray(record.constrain(xp, steps, *sizes)[0])
         base = v.type.rpartition(" ")[2]
         low, high = (np.broadcast_to(bounds.get(n, d), shape) for n, d in (("lower", -np.inf), ("upper", np.inf)))
@@ -65,18 +72,22 @@ class StandIn:
 
 def _whole(low: Any, high: Any, at: Any, kind: int) -> Any:
     """Integers within bounds, different ones as far as these allow it."""
-    steps = at + kind
+    steps = (at, at + 1, at + _FAR, at + _FAR)[kind]
     with np.errstate(invalid="ignore"):
-        return np.where(np.isfinite(low), low + np.minimum(steps % np.maximum(high - low + 1, 1), steps),
-                        np.where(np.isfinite(high), high - steps, steps))  # fmt: skip
+        count = np.maximum(high - low + 1, 1)
+        cycled = np.minimum(steps % count, steps)
+        within = (cycled, cycled, np.where(np.isfinite(high), count - 1, steps), 0 * steps)[kind]
+        below, unbounded = high - (kind != 2) * steps, -steps if kind == 3 else steps
+        return np.where(np.isfinite(low), low + within, np.where(np.isfinite(high), below, unbounded))
 
 
 def _inside(low: Any, high: Any, at: Any, kind: int) -> Any:
     """Different numbers within bounds."""
-    steps = 0.25 * (at + 1) + 0.125 * kind
-    share = (at + 1 + 0.5 * kind) / (at.size + 2)
+    steps = (0.25 * (at + 1) + 0.125 * (kind % 2)) * (1, 1, _FAR, 1 / _FAR)[kind]
+    share = ((at + 1 + 0.5 * (kind % 2)) / (at.size + 2)) ** (1, 1, 1 / _FAR, _FAR)[kind]
     with np.errstate(invalid="ignore"):
-        open_above = np.where(np.isfinite(low), low + steps, np.where(np.isfinite(high), high - steps, steps))
+        below, unbounded = high - (1 / steps if kind > 1 else steps), -steps * _FAR**2 if kind == 3 else steps
+        open_above = np.where(np.isfinite(low), low + steps, np.where(np.isfinite(high), below, unbounded))
         return np.where(np.isfinite(low) & np.isfinite(high), low + share * (high - low), open_above)
 
 

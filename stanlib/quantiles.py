@@ -14,9 +14,9 @@ from .arrays.base import Namespace
 from .dataclass import dataclass
 from .distribution import Distribution
 
-_STEPS = 60  # as many as halving takes; a single number that is computed at once takes about thirteen
+_STEPS = 75  # as many as halving takes; a single number that is computed at once takes about thirteen
 _CLOSE = 2.0  # of roundings, in the place or the probability
-_RANGE = 60.0  # the distances from a bound that are searched: exp(-60) to exp(60)
+_ALIKE = 4.0  # the ratio of two numbers of the same order of magnitude
 _WHOLE = 2.0**31  # outcomes of discrete laws are searched from minus this to this
 _WHOLE_HALVINGS = 33
 _Bracket = tuple[Any, Any, Any, Any, Any, Any, Any]  # two points around a zero, one left, their values; what is next
@@ -31,21 +31,38 @@ def truncated_quantile(
     Args:
         record: a univariate law with a distribution function; of a discrete one the least integer at or below which it
             lies.
-        lower, upper: the bounds, None where there is none; both belong to the interval.
+        lower, upper: the bounds, None where there is none, or infinite; both belong to the interval.
         share: numbers from (0, 1), of the shape of the result.
+
+    Returns:
+        Numbers of the interval; NaN where a continuous law has no probability there.
     """
     tails = _Tails(xp, record, arguments)
     if record.density == "lpmf":
         return _whole_quantile(xp, tails, lower, upper, share)
+    if record.circular:
+        lower, upper = -math.pi if lower is None else lower, math.pi if upper is None else upper
     over = tails.searching(lower, upper, share)
-    place = _root(xp, lambda p: over(_point(xp, lower, upper, p)), 0.0 * share, 0.0 * share + 1.0)
-    return _point(xp, lower, upper, place)
+    first, last = (_finite(xp, share, b, e) for b, e in ((lower, -xp.inf), (upper, xp.inf)))
+    found = xp.minimum(xp.maximum(_root(xp, over, first, last), first), last)
+    return xp.where(xp.isnan(over(found)), xp.nan, found)
 
 
-def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> object:
+def _finite(xp: Namespace, like: Any, bound: Any, otherwise: float) -> Any:
+    """A bound, None for an infinite one, as a number: the greatest power of two in its place."""
+    most = 2.0 ** _greatest_exponent(xp, like)
+    return 0.0 * like + xp.minimum(xp.maximum(otherwise if bound is None else bound, -most), most)
+
+
+def _greatest_exponent(xp: Namespace, like: Any) -> int:
+    return 1022 if xp.rounding(like) < 1e-10 else 126
+
+
+def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> Any:
     """Where an increasing function changes its sign between two points, in every element.
 
-    Each step takes the inverse quadratic through three points where it can be trusted, and half the interval elsewhere.
+    While the ends of the interval are of different orders of magnitude, a step takes a number between these; then the
+    inverse quadratic through three points where it can be trusted, and half the interval elsewhere.
     Source: Chandrupatla (1997), "A new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear
     function without using derivatives", Advances in Engineering Software 28.
     """
@@ -53,7 +70,7 @@ def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> obje
 
     def step(state: _Bracket) -> _Bracket:
         a, b, _, fa, fb, _, t = state
-        x = a + t * (b - a)
+        x = xp.where(_are_alike(xp, a, b), a + t * (b - a), _between_magnitudes(xp, a, b))
         fx = f(x)
         same = (fx < 0) == (fa < 0)
         b, fb, c, fc = (xp.where(same, *pair) for pair in ((b, a), (fb, fa), (a, b), (fa, fb)))
@@ -62,9 +79,25 @@ def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> obje
     def is_close(state: _Bracket) -> bool:
         return bool(xp.all((abs(state[0] - state[1]) <= close * abs(state[0])) | (abs(state[3]) < close)))
 
-    start = (first, last, first, f(first), f(last), f(first), 0.0 * first + 0.5)
+    below = 0.0 * first - xp.inf
+    start = (first, last, first, below, -below, below, 0.0 * first + 0.5)
     x, other, _, at, beyond, _, _ = xp.iterate(step, start, _STEPS, is_close)
     return xp.where(abs(beyond) < abs(at), other, x)
+
+
+def _are_alike(xp: Namespace, a: Any, b: Any) -> Any:
+    return (xp.maximum(a, b) <= _ALIKE * xp.minimum(a, b)) | (xp.minimum(a, b) >= _ALIKE * xp.maximum(a, b))
+
+
+def _between_magnitudes(xp: Namespace, a: Any, b: Any) -> Any:
+    """A number between two: 0 if their signs differ, else of an exponent between theirs, small ones before great ones.
+
+    The exponents are halved by their arcsinh, as they may be from -1022 to 1023, and seldom are.
+    """
+    tiny = 2.0 ** -_greatest_exponent(xp, a)
+    places = [xp.arcsinh(xp.log(xp.maximum(abs(x), tiny))) for x in (a, b)]
+    size = xp.exp(xp.sinh(0.5 * (places[0] + places[1])))
+    return xp.where(xp.minimum(a, b) >= 0, size, xp.where(xp.maximum(a, b) <= 0, -size, 0.0))
 
 
 def _next_place(xp: Namespace, close: float, a: Any, b: Any, c: Any, fa: Any, fb: Any, fc: Any) -> object:
@@ -132,12 +165,3 @@ def excess(
     below = 0.0 if lower is None else cdf(lower)
     above = 1.0 if upper is None else cdf(upper)
     return cdf(point) - (below + share * (above - below))
-
-
-def _point(xp: Namespace, lower: Any, upper: Any, place: Any) -> object:
-    """The points of the interval as places from 0 to 1, in their order."""
-    if lower is not None and upper is not None:
-        return lower + place * (upper - lower)
-    if lower is not None:
-        return lower + xp.exp(_RANGE * (2.0 * place - 1.0))
-    return upper - xp.exp(_RANGE * (1.0 - 2.0 * place))

@@ -63,7 +63,8 @@ def _log_tail(xp: Namespace, u: Array, alpha: Array) -> Array:
     negative = alpha < 0
     rare = _log_rare_tail(xp, u, xp.where(negative, -alpha, alpha))
     both = LOG_2 + xp.log_ndtr(-u)
-    return xp.where(negative, both + xp.log1mexp(rare - both), rare)
+    apart = xp.where(both > -xp.inf, rare - both, -1.0)  # squares may overflow, of both
+    return xp.where(negative, both + xp.log1mexp(apart), rare)
 
 
 def _log_rare_tail(xp: Namespace, u: Array, alpha: Array) -> Array:

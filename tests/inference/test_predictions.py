@@ -85,6 +85,51 @@ model { phi ~ uniform(-1, 1); y[1] ~ normal(0, 1); y[2:N] ~ normal(phi * y[1:(N 
         fit.posterior_predictive({"N": 3})
 
 
+@pytest.mark.parametrize("law", [
+    "normal(y[n - 1] < 0 ? 9 : m, 1)", "normal(y[n - 1] > 50 ? 9 : m, 1)", "normal(m > 0 ? y[n - 1] : 9, 1)",
+    "normal(m + high, 1)", "normal(m + (max(y) < -5), 1)", "normal(m, 1) T[, high ? 1 : 2]",
+])  # fmt: skip
+def test_data_that_decide_for_some_values_are_not_done_without(law):
+    """Neither values in their places nor the first draw show it."""
+    module = stanimport.loads(f"""
+data {{ int N; vector[N] y; }}
+transformed data {{ int high = 0; for (n in 1:N) if (y[n] > 20) high += 1; }}
+parameters {{ real<lower=-1, upper=1> m; }}
+transformed parameters {{ vector[N] errors = y - m; }}
+model {{ y[1] ~ normal(m, 1); for (n in 2:N) y[n] ~ {law}; }}
+""")
+    fit = stanimport.generate_quantities(module, {"N": 2, "y": [1.0, 50.0]}, previous_fit={"m": np.array([-0.5, 0.5])})
+    assert fit.posterior_predictive({"N": 2, "y": [1.0, 50.0]}).stan_variable("y").shape == (2, 2)
+    for predict in (fit.posterior_predictive, lambda data: stanimport.prior_predictive(module, data)):
+        with pytest.raises(stanimport.StanDataError, match="depend on y, which must be among the data"):
+            predict({"N": 2})
+
+
+def test_what_does_not_decide_predictions_is_done_without():
+    module = stanimport.loads("""
+data { int N; vector[N] y; vector[N] x; }
+transformed data { real centre = mean(y); vector[N] z = x - mean(x); }
+parameters { real m; }
+transformed parameters { vector[N] errors = y - m * z; }
+model { m ~ normal(centre, size(y)); for (n in 1:N) y[n] ~ normal(m * z[n], 1); }
+""")
+    draws = {"m": np.full(500, 9.0)}
+    fit = stanimport.generate_quantities(module, {"N": 1, "y": [1.0], "x": [3.0]}, previous_fit=draws)
+    y = fit.posterior_predictive({"N": 2, "x": [1.0, 3.0]}, seed=1).stan_variable("y")
+    np.testing.assert_allclose(y.mean(axis=0), [-9, 9], atol=0.3)
+
+
+@pytest.mark.parametrize("prior, told", [
+    ("real m; } transformed parameters { real top = m + max(y); } model { m ~ normal(0, 1);", "the predictions"),
+    ("real<lower=(max(y) > 50 ? 2 : 0)> m; } model { m ~ normal(0, 1);", "the draws from the prior"),
+    ("real m; } model { m ~ normal(max(y) > 50 ? 9 : 0, 1);", "the draws from the prior"),
+])  # fmt: skip
+def test_data_that_decide_the_prior_are_not_done_without(prior, told):
+    module = stanimport.loads(f"data {{ vector[2] y; }} parameters {{ {prior} y ~ normal(m, 1); }}")
+    with pytest.raises(stanimport.StanDataError, match=f"{told}.* depend on y, which must be among the data"):
+        stanimport.prior_predictive(module, {})
+
+
 OUTSIDE = {
     "an expression": ("log(y) ~ normal(m, 1);", "observes an expression of it"),
     "twice": ("y ~ normal(m, 1); y ~ normal(0, 2);", "more than once"),

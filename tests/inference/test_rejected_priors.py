@@ -113,6 +113,6 @@ def test_priors_that_brms_writes_for_monotonic_effects_gaussian_processes_and_ho
 def test_what_is_rejected_always_or_for_data_that_are_not_there_is_told():
     with pytest.raises(StanError, match="rejects more than 999 in 1000"):
         drawn("parameters { real m; } model { m ~ normal(0, 1); if (m < 100) reject(m); }")
-    with pytest.raises(StanDataError, match="which draws the program rejects depends on y"):
+    with pytest.raises(StanDataError, match="which of them the program rejects, depend on y"):
         drawn("data { int N; vector[N] y; } parameters { real m; } model { m ~ normal(0, 1); y ~ normal(m, 1);"
               "for (n in 1:N) if (m < y[n]) reject(m); }", {"N": 2})  # fmt: skip

@@ -23,13 +23,23 @@ SHARES = np.array([1e-9, 0.03, 0.5, 0.77, 0.999])
     ("exponential", (1.0,), stats.expon, 50.0, None), ("student_t", (3.0, -100.0, 1.0), stats.t(3, -100), 0.0, None),
     ("gamma", (2.0, 3.0), stats.gamma(2, scale=1 / 3), 20.0, 21.0),
     ("logistic", (0.0, 1.0), stats.logistic, 60.0, None),
+    # intervals of other orders of magnitude than what is left of the law
+    ("normal", (0.0, 1.0), stats.norm, 0.0, 1e30), ("normal", (0.0, 1.0), stats.norm, -1e25, 1.0),
+    ("normal", (0.0, 1.0), stats.norm, -np.inf, 2.0), ("cauchy", (0.0, 1.0), stats.cauchy, -1.0, np.inf),
+    ("normal", (0.0, 1e-30), stats.norm(0, 1e-30), 0.0, 1.0),
+    ("normal", (1e30, 1e28), stats.norm(1e30, 1e28), 0.0, None),
+    ("inv_gamma", (2.0, 1.0), stats.invgamma(2), 0.0, 1e20), ("gamma", (0.1, 1.0), stats.gamma(0.1), 1e-30, None),
+    ("exponential", (1e-30,), stats.expon(0, 1e30), 1.0, None), ("lognormal", (0.0, 9.0), stats.lognorm(9), 0.0, None),
+    ("skew_normal", (0.0, 1.0, 2.0), stats.skewnorm(2), None, 1e37),
+    ("von_mises", (0.0, 1.0), stats.vonmises(1), 0.0, None),
 ])  # fmt: skip
 def test_continuous_laws(library, law, arguments, like, lower, upper):
     """By the smaller tail, in which SciPy is exact to rounding too."""
     xp = named(library)
     share = xp.convert((SHARES,))[0]
     got = np.asarray(truncated_quantile(xp, get(law), arguments, lower, upper, share), float)
-    low, high = -np.inf if lower is None else lower, np.inf if upper is None else upper
+    end = np.pi if law == "von_mises" else np.inf
+    low, high = -end if lower is None else lower, end if upper is None else upper
     rtol = max(1e-5, 300 * xp.rounding(share))  # logarithms of probabilities are as small as -70 here
     if like.cdf(low) > 0.5:
         np.testing.assert_allclose(like.sf(got), like.sf(low) + SHARES * (like.sf(high) - like.sf(low)), rtol=rtol)
@@ -54,6 +64,25 @@ def test_discrete_laws(library, law, arguments, like, lower, upper):
     expected = like.pmf(values) * inside
     counted = np.array([(got == v).mean() for v in values])
     np.testing.assert_allclose(counted, expected / expected.sum(), atol=1.01 / 4000)
+
+
+def test_laws_on_intervals_without_probability_are_not_drawn():
+    found = truncated_quantile(named("numpy"), get("exponential"), (1.0,), -5.0, -2.0, SHARES)
+    assert np.isnan(found).all()
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_parameters_between_bounds_far_apart_have_their_priors(backend, torch_double):
+    program = stanimport.loads("parameters { vector<lower=-1, upper=1e25>[400] x; } model { x ~ cauchy(0, 1); }",
+                               backend=backend)  # fmt: skip
+    if backend == "numpyro":
+        with handlers.seed(rng_seed=1):
+            x = handlers.trace(program.model).get_trace()["x"]["value"]
+    else:
+        pyro.set_rng_seed(1)
+        x = pyro.poutine.trace(program.model).get_trace().nodes["x"]["value"]
+    shares = (stats.cauchy.cdf(np.asarray(x)) - 0.25) / 0.75
+    assert stats.kstest(shares, "uniform").pvalue > 1e-4
 
 
 def test_truncated_outcomes_of_loops_are_replicated():

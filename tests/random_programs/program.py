@@ -315,13 +315,15 @@ def constrained(place: Place, name: str, n: int) -> str:
             place.names.positive.add(name)
         return declared(kind, [size(place, d) for d in all_dims(kind)], name, form) + ";"
     k = max(c.pick([2, 1]), n)
+    if "tuples" in place.features and c.chance(25):
+        return tuples(place, name, k)
     if c.chance(25):
         return matrices(place, name, k)
     forms: list[tuple[str, Kind]] = [
         (f"simplex[{k}]", vector(k)),
         (f"ordered[{k}]", vector(k)),
         (f"positive_ordered[{k}]", vector(k)),
-        (f"unit_vector[{k}]", vector(k)),
+        (f"unit_vector[{k + 1}]", vector(k + 1)),
         (f"cholesky_factor_corr[{k}]", matrix(k, k)),
         (f"cov_matrix[{k}]", matrix(k, k)),
         (f"corr_matrix[{k}]", matrix(k, k)),
@@ -363,11 +365,29 @@ def matrices(place: Place, name: str, k: int) -> str:
         (f"matrix<offset=0.5, multiplier=2>[{k}, 2]", matrix(k, 2)),
         (f"array[2] matrix<lower=-1, upper=1>[2, {k}]", array(matrix(2, k), 2)),
         (f"array[2, 2] simplex[{k}]", array(array(vector(k), 2), 2)),
-        (f"array[2] sum_to_zero_vector[{k}]", array(vector(k), 2)), (f"array[2] unit_vector[{k}]", array(vector(k), 2)),
+        (f"array[2] sum_to_zero_vector[{k}]", array(vector(k), 2)),
+        (f"array[2] unit_vector[{k + 1}]", array(vector(k + 1), 2)),
     ]  # fmt: skip
     form, kind = c.pick(forms)
     place.add(Variable(name, kind))
     return f"{form} {name};"
+
+
+def tuples(place: Place, name: str, k: int) -> str:
+    """A tuple whose items have constraints, perhaps one of parameters declared before, or an array of such."""
+    c = place.choices
+    bound = c.pick([*(v.name for v in place.of(REAL)), "0.2"])
+    items: list[tuple[str, Kind]] = [
+        (f"simplex[{k}]", vector(k)), (f"ordered[{k}]", vector(k)), (f"cov_matrix[{k}]", matrix(k, k)),
+        (f"real<lower={bound}>", REAL), (f"real<lower={bound}, upper={bound} + 2>", REAL), ("real", REAL),
+        (f"vector<offset={bound}, multiplier=2>[{k}]", vector(k)), (f"array[2] real<upper={bound}>", array(REAL, 2)),
+        (f"array[2] sum_to_zero_vector[{k}]", array(vector(k), 2)), (f"cholesky_factor_corr[{k}]", matrix(k, k)),
+        (f"row_stochastic_matrix[{k}, 2]", matrix(k, 2)), (f"matrix<lower=0>[2, {k}]", matrix(2, k)),
+    ]  # fmt: skip
+    chosen = [c.pick(items) for _ in range(2)]
+    kind, head = tuple_of(*(k for _, k in chosen)), c.pick(["", "array[2] "])
+    place.add(Variable(name, array(kind, 2) if head else kind))
+    return f"{head}tuple({', '.join(form for form, _ in chosen)}) {name};"
 
 
 def computed_blocks(place: Place) -> dict[str, list[str]]:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,16 @@ from ..density.posterior import Posterior, condition
 from ..io.data import read_data
 from ..modules import anew, for_numpyro, module_of
 from . import columns
+from .dependence import StoodIn
 from .discrete import observing
 from .labels import labelled, of_data
 from .positions import is_observation, trace_of, variable_of
-from .prior_draws import prior_draws
-from .replications import Arrays, ReplicationWarning, Replicator, over_draws
+from .prior_draws import of_one_prior, prior_draws
+from .replications import Arrays, ReplicationWarning, Replicator, all_drawn, of_one, over_draws
 from .result import declared
 
 _REPLICATIONS = 6  # the stream of random numbers
+_KEY = np.zeros(2, np.uint32)  # of a draw that is traced alone
 _NONE = "it has no statement `y ~ ...` on data, nor `target += ..._lpdf(y | ...)`"
 
 
@@ -136,11 +138,10 @@ def posterior_predictive(
         observed = _observed(fitted, {n: v[0, 0] for n, v in fitted.of_draws(draws).items()})
         lacking = [n for n in lacking if n in observed]
     with unknown_outcomes(bool(lacking)):
-        posteriors = _stood_in(translated, given, lacking, chosen)
-        for posterior in posteriors:
-            _check_shapes(posterior, draws, kept)
-        _require_the_same(posteriors, {n: v[:1, :1] for n, v in draws.items()}, lacking, chosen)
-        made = _predictions(posteriors[0], "predictions", draws, lacking, chosen, kept)
+        stood_in = StoodIn(translated, given, lacking, chosen)
+        _check_shapes(stood_in.posterior, draws, kept)
+        _require_independence(stood_in, draws, kept, lacking)
+        made = _predictions(stood_in.posterior, "predictions", draws, lacking, chosen, kept)
     made.dims, made.coords = of_data(translated.stan, data)
     return made
 
@@ -205,33 +206,28 @@ def prior_predictive(
 
 def _from_prior(module: Module, given: Mapping[str, Any], lacking: Any, draws: int, seed: int) -> Predictions:
     """Draws from the prior of a module whose parameters have laws."""
-    program, posteriors = module.stan, _stood_in(module, given, lacking, seed)
-    parameters, discrete, is_conditional = prior_draws(posteriors[0], draws, seed)
+    program, stood_in = module.stan, StoodIn(module, given, lacking, seed)
+    posterior = stood_in.posterior
+    parameters, discrete = prior_draws(posterior, draws, seed)
     if lacking:
-        one = {n: v[0, 0] for n, v in posteriors[0].of_draws(parameters).items()}
-        observed = _observed(posteriors[0], one)
+        one = {n: v[0, 0] for n, v in posterior.of_draws(parameters).items()}
+        observed = _observed(posterior, one)
         unknown = [n for n in lacking if n not in observed]
         if unknown:
             condition(module, {n: v for n, v in given.items()} | {n: StandIn(0) for n in observed}, seed)
-        _require_the_same(posteriors, {n: v[:1, :1] for n, v in parameters.items()}, lacking, seed)
-        if is_conditional and not _are_the_same(parameters, prior_draws(posteriors[1], draws, seed).parameters):
-            told = f"which draws the program rejects depends on {' and '.join(lacking)}"
+        if stood_in.decides(of_one_prior(posterior), _KEY, np.zeros(())):
+            told = f"the draws from the prior, or which of them the program rejects, depend on {' and '.join(lacking)}"
             raise StanDataError(f"{told}, which must be among the data", lacking[0])
-    made = _predictions(posteriors[0], "prior", parameters, lacking, seed, discrete)
+        _require_independence(stood_in, parameters, discrete, lacking, _transformed_names(posterior))
+    made = _predictions(posterior, "prior", parameters, lacking, seed, discrete)
     drawn = tuples.joined(parameters)
     made.origin = {n: drawn[n] for n in tuples.leaf_names(program.parameters) if n in drawn}
-    made.origin |= _transformed(posteriors[0], parameters, seed, discrete)
+    made.origin |= _transformed(posterior, parameters, seed, discrete)
     return made
 
 
 def _words(text: str) -> list[str]:
     return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
-
-
-def _stood_in(module: Module, given: Mapping[str, Any], lacking: Any, seed: int) -> list[Posterior]:
-    """The posterior for data of which some are to be predicted: twice, with different values in their places."""
-    kinds = (0, 1) if lacking else (0,)
-    return [condition(module, {**given, **{n: StandIn(k) for n in lacking}}, seed) for k in kinds]
 
 
 def _check_shapes(posterior: Posterior, draws: Arrays, kept: Arrays) -> None:
@@ -250,23 +246,21 @@ def _check_shapes(posterior: Posterior, draws: Arrays, kept: Arrays) -> None:
             )  # fmt: skip
 
 
-def _require_the_same(posteriors: list[Posterior], draws: Arrays, lacking: Any, seed: int) -> None:
-    """Raise StanDataError if predictions depend on what stands in for the data to be predicted."""
-    if len(posteriors) < 2:
+def _require_independence(
+    stood_in: StoodIn, draws: Arrays, discrete: Arrays, lacking: Sequence[str], wanted: Set[str] = frozenset()
+) -> None:
+    """Raise StanDataError if predictions, or the variables wanted beside, depend on the data to be predicted."""
+    if not lacking:
         return
-    made = []
-    for posterior in posteriors:
-        replicator = Replicator(posterior)
-        made.append(over_draws(posterior, draws, replicator, seed, _REPLICATIONS))
-    if _are_the_same(*made):
-        return
-    raise StanDataError(f"the predictions depend on {' and '.join(lacking)}, which must be among the data", lacking[0])
+    posterior = stood_in.posterior
+    first = tuple({n: v[0, 0] for n, v in given.items()} for given in (posterior.of_draws(draws), discrete))
 
+    def made(key: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
+        return all_drawn(key, trace) | {n: s["value"] for n, s in trace.items() if n in wanted}
 
-def _are_the_same(first: Arrays, second: Arrays) -> bool:
-    return first.keys() == second.keys() and all(
-        np.array_equal(v, second[n], equal_nan=True) for n, v in first.items()
-    )
+    if stood_in.decides(of_one(posterior, made), _KEY, first):
+        told = f"the predictions depend on {' and '.join(lacking)}, which must be among the data"
+        raise StanDataError(told, lacking[0])
 
 
 def _predictions(
@@ -309,7 +303,7 @@ def _trace(posterior: Posterior, parameters: Arrays) -> Mapping[str, Any]:
     from ..precision import TRACING, double_precision
 
     with TRACING, double_precision():
-        return trace_of(posterior, np.zeros(2, np.uint32), parameters)
+        return trace_of(posterior, _KEY, parameters)
 
 
 def _observed(posterior: Posterior, one: Arrays) -> set[str]:
@@ -319,7 +313,7 @@ def _observed(posterior: Posterior, one: Arrays) -> set[str]:
 
 def _transformed(posterior: Posterior, parameters: Arrays, seed: int, discrete: Arrays) -> dict[str, np.ndarray]:
     """Transformed parameters for draws of the parameters, as they were where the data were drawn."""
-    wanted = set(tuples.leaf_names(posterior.program.transformed_parameters))
+    wanted = _transformed_names(posterior)
     if not wanted:
         return {}
 
@@ -327,3 +321,7 @@ def _transformed(posterior: Posterior, parameters: Arrays, seed: int, discrete: 
         return {n: s["value"] for n, s in trace.items() if n in wanted}
 
     return over_draws(posterior, parameters, taken, seed, _REPLICATIONS, discrete)
+
+
+def _transformed_names(posterior: Posterior) -> set[str]:
+    return set(tuples.leaf_names(posterior.program.transformed_parameters))

@@ -1,7 +1,7 @@
 """Draws of parameters from their priors: by the laws that the scheme "simulation" finds for them."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -35,12 +35,10 @@ class PriorDraws(NamedTuple):
     Attributes:
         parameters: by name.
         discrete: the discrete parameters that they came with, which their laws may depend on.
-        is_conditional: whether the program can reject draws.
     """
 
     parameters: dict[str, np.ndarray]
     discrete: dict[str, np.ndarray]
-    is_conditional: bool
 
 
 def prior_draws(posterior: Posterior, count: int, seed: int) -> PriorDraws:
@@ -53,8 +51,14 @@ def prior_draws(posterior: Posterior, count: int, seed: int) -> PriorDraws:
         NoPriorError: where a parameter has no law that can be drawn from, for terms that are none of a law, and where
             nearly all draws are rejected.
     """
+    made = _accepted(Batched(of_one_prior(posterior), np.zeros(()), count), count, seed, posterior.program)
+    discrete = {n: made.pop(n)[None] for n in drawn_integers(posterior.program)}
+    return PriorDraws({n: v[None] for n, v in made.items()}, discrete)
+
+
+def of_one_prior(posterior: Posterior) -> Callable[[Any, Any], dict[str, Any]]:
+    """One draw by a key: the parameters, discrete ones, and whether the program rejects it."""
     program, whole = posterior.program, drawn_integers(posterior.program)
-    conditional: list[bool] = []
 
     def one(key: Any, _: Any) -> dict[str, Any]:
         drawn: dict[str, Any] = {}
@@ -70,13 +74,10 @@ def prior_draws(posterior: Posterior, count: int, seed: int) -> PriorDraws:
         with gathering(), unknown_outcomes():
             trace = posterior.with_values(draw, key)
         _require_laws(trace, program, handles)
-        rejected = _rejected(trace, drawn)
-        conditional.append(rejected is not False)
-        return drawn | {n: trace[n]["value"] for n in whole} | {_REJECTED: jnp.asarray(rejected)}
+        rejected = jnp.asarray(_rejected(trace, drawn))
+        return drawn | {n: trace[n]["value"] for n in whole} | {_REJECTED: rejected}
 
-    made = _accepted(Batched(one, np.zeros(()), count), count, seed, program)
-    discrete = {n: made.pop(n)[None] for n in whole}
-    return PriorDraws({n: v[None] for n, v in made.items()}, discrete, any(conditional))
+    return one
 
 
 def _rejected(trace: Mapping[str, Any], drawn: Mapping[str, Any]) -> object:

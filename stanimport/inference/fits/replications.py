@@ -33,14 +33,22 @@ def over_draws(
     flat = {n: v.reshape(chains * count, *v.shape[2:]) for n, v in posterior.of_draws(draws).items()}
 
     values = {n: v.reshape(chains * count, *v.shape[2:]) for n, v in (discrete or {}).items()}
+    first = {n: v[0] for n, v in flat.items()}, {n: v[0] for n, v in values.items()}
+    run = Batched(of_one(posterior, function), first, chains * count)
+    made = run(random_keys(seed, stream, count=chains * count), (flat, values))
+    return {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}
+
+
+def of_one(
+    posterior: Posterior, function: Callable[[Any, Any], dict[str, Any]]
+) -> Callable[[Any, tuple[Mapping[str, Any], Mapping[str, Any]]], dict[str, Any]]:
+    """A function of a key and of the model's trace, as one of a key, a draw of the parameters, and of discrete ones."""
 
     def one(key: Any, given: tuple[Mapping[str, Any], Mapping[str, Any]]) -> dict[str, Any]:
         with asking(Question(given=given[1])):
             return function(key, trace_of(posterior, key, given[0]))
 
-    run = Batched(one, ({n: v[0] for n, v in flat.items()}, {n: v[0] for n, v in values.items()}), chains * count)
-    made = run(random_keys(seed, stream, count=chains * count), (flat, values))
-    return {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}
+    return one
 
 
 class Replicator:
@@ -63,9 +71,8 @@ class Replicator:
         out = {}
         for k, (name, site) in zip(keys, sites.items()):
             variable, where = variable_of(name, self.posterior.program), places[name]
-            try:
-                drawn = site["fn"].sample(k, _missing_axes(site))
-            except NotImplementedError:
+            drawn = _drawn(k, site)
+            if drawn is None:
                 self.failed[variable] = f"there is no way to draw from the law {type(site['fn']).__name__}"
                 continue
             if isinstance(where, str):
@@ -91,6 +98,21 @@ class Replicator:
     def told(self) -> str:
         """Why variables are left out; nothing if none is."""
         return "; ".join(f"{n} can't be replicated: {reason}" for n, reason in self.failed.items())
+
+
+def all_drawn(key: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
+    """Draws of all laws of a trace that observe something, wherever it stands."""
+    sites = {n: s for n, s in trace.items() if is_observation(s)}
+    drawn = {n: _drawn(k, s) for k, (n, s) in zip(jax.random.split(key, max(len(sites), 1)), sites.items())}
+    return {n: v for n, v in drawn.items() if v is not None}
+
+
+def _drawn(key: Any, site: Mapping[str, Any]) -> Any:
+    """A draw of what a site observes, None if its law has no way to draw."""
+    try:
+        return site["fn"].sample(key, _missing_axes(site))
+    except NotImplementedError:
+        return None
 
 
 def _missing_axes(site: Mapping[str, Any]) -> tuple[int, ...]:

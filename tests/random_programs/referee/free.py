@@ -10,9 +10,9 @@ import numpy as np
 from stanimport.ir import gprob
 from stanlib import constraints
 from stanlib.arrays import numpy as xp
-from stanlib.types import Array, unwind
+from stanlib.types import unwind
 
-from .containers import Shape, Unable, sizes_of
+from .containers import Shape, sizes_of
 
 
 def parameters(walker: Any, variables: dict[str, Any], point: Any) -> list[float]:
@@ -33,14 +33,38 @@ def _counted(point: Any, taken: list[float]) -> Iterator[float]:
 def _read(walker: Any, sized: gprob.Sized, constraint: gprob.Constraint | None, shape: Shape,
           variables: dict[str, Any], point: Iterator[float]) -> Any:  # fmt: skip
     if shape.items:
-        if isinstance(sized.type, Array):
-            raise Unable("parameters that are arrays of tuples")
-        own = constraint.items if constraint is not None else (None,) * len(shape.items)
-        return tuple(_read(walker, *item, variables, point) for item in zip(sized.items, own, shape.items))
+        return _tuples(walker, sized, constraint, shape, variables, point)
     if constraint is None or constraint.kind in ("bounds", "offset_multiplier"):
         free = _numbers(shape, str(unwind(sized.type)[0]).endswith("matrix"), point)
         return free if constraint is None else _bounded(walker, free, constraint, variables)
     return _transformed(walker, constraint.kind, shape, point)
+
+
+def _tuples(walker: Any, sized: gprob.Sized, constraint: gprob.Constraint | None, shape: Shape,
+            variables: dict[str, Any], point: Iterator[float]) -> Any:  # fmt: skip
+    """A tuple, or an array of tuples, which come one after the other."""
+    own = constraint.items if constraint is not None else (None,) * len(shape.items)
+    outer = _leaf(shape).sizes[: unwind(sized.type)[1]]
+    one = [_within(s, len(outer)) for s in shape.items]
+    read = [tuple(_read(walker, *item, variables, point) for item in zip(sized.items, own, one))
+            for _ in np.ndindex(outer)]  # fmt: skip
+    return _joined(read, shape, outer) if outer else read[0]
+
+
+def _leaf(shape: Shape) -> Shape:
+    return _leaf(shape.items[0]) if shape.items else shape
+
+
+def _within(shape: Shape, outer: int) -> Shape:
+    """The shape of one element of an array that has so many dimensions."""
+    return Shape(shape.dtype, shape.sizes[outer:], tuple(_within(s, outer) for s in shape.items))
+
+
+def _joined(elements: list[Any], shape: Shape, outer: tuple[int, ...]) -> Any:
+    """An array of values; one of tuples as a tuple of arrays."""
+    if shape.items:
+        return tuple(_joined([e[k] for e in elements], s, outer) for k, s in enumerate(shape.items))
+    return np.reshape(np.array(elements, shape.dtype), shape.sizes)
 
 
 def _numbers(shape: Shape, is_matrix: bool, point: Iterator[float]) -> Any:

@@ -172,33 +172,64 @@ def _check_size(point: np.ndarray, size: int) -> None:
 
 def stan_order(parameters: Sequence[Variable], shapes: dict[str, tuple[int, ...]]) -> np.ndarray:
     """Of each entry of our points, where it stands in Stan's."""
-    sizes = [int(np.prod(s)) for s in shapes.values()]
-    starts = dict(zip(shapes, np.cumsum([0, *sizes])))
-    order, at = np.zeros(sum(sizes), int), 0
-    for leaf, type_ in _leaf_kinds(parameters):
-        parts = [leaf] if leaf in shapes else [f"{leaf}.real", f"{leaf}.imag"]
-        places = np.arange(int(np.prod(shapes[parts[0]]))) * len(parts)
-        for i, part in enumerate(parts):  # Stan has the parts of a complex number side by side
-            order[starts[part] : starts[part] + len(places)] = at + i + _by_columns(places, shapes[part], type_)
-        at += len(places) * len(parts)
-    return order
+    found: dict[str, np.ndarray] = {}
+    at = 0
+    for v in parameters:
+        _place(v, v.name, 0, np.array([at]), shapes, found)
+        at += _width(v, v.name, 0, shapes)
+    return np.concatenate([np.zeros(0, int), *(found[n] for n in shapes)])
+
+
+def _parts(leaf: str, shapes: dict[str, tuple[int, ...]]) -> list[str]:
+    return [leaf] if leaf in shapes else [f"{leaf}.real", f"{leaf}.imag"]
+
+
+def _own_sizes(v: Variable, name: str, outer: int, shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """The sizes of an array of tuples, behind those of what it is in."""
+    leaf = v
+    while leaf.items:
+        name, leaf = f"{name}.1", leaf.items[0]
+    return shapes[_parts(name, shapes)[0]][outer : outer + _arrays(v.type)]
+
+
+def _arrays(type_: str) -> int:
+    return type_.partition("]")[0].count(",") + 1 if type_.startswith("array") else 0
+
+
+def _width(v: Variable, name: str, outer: int, shapes: dict[str, tuple[int, ...]]) -> int:
+    """How many numbers one element of a variable has, that is in arrays of tuples of so many dimensions."""
+    if not v.items:
+        parts = _parts(name, shapes)
+        return int(np.prod(shapes[parts[0]][outer:])) * len(parts)
+    own = _own_sizes(v, name, outer, shapes)
+    inside = [_width(i, f"{name}.{k}", outer + len(own), shapes) for k, i in enumerate(v.items, 1)]
+    return int(np.prod(own)) * sum(inside)
+
+
+def _place(v: Variable, name: str, outer: int, starts: np.ndarray, shapes: dict[str, tuple[int, ...]],
+           found: dict[str, np.ndarray]) -> None:  # fmt: skip
+    """Enter where the numbers of a variable stand, of each element of the arrays of tuples around it."""
+    if v.items:  # one tuple after the other
+        own = _own_sizes(v, name, outer, shapes)
+        count, inner = int(np.prod(own)), outer + len(own)
+        whole = _width(v, name, outer, shapes) // max(count, 1)
+        starts = (starts[:, None] + np.arange(count) * whole).ravel()
+        for k, item in enumerate(v.items, 1):
+            _place(item, f"{name}.{k}", inner, starts, shapes, found)
+            starts = starts + _width(item, f"{name}.{k}", inner, shapes)
+        return
+    parts = _parts(name, shapes)
+    shape = shapes[parts[0]][outer:]
+    places = _by_columns(np.arange(int(np.prod(shape))) * len(parts), shape, v.type)
+    for i, part in enumerate(parts):  # Stan has the parts of a complex number side by side
+        found[part] = (starts[:, None] + i + places).ravel()
 
 
 def _by_columns(places: np.ndarray, shape: tuple[int, ...], type_: str) -> np.ndarray:
     """Stan has matrices by columns; those that a transform makes are flat on the unconstrained scale."""
-    arrays = type_.count(",") + 1 if type_.startswith("array") else 0
-    if not type_.endswith("matrix") or len(shape) < arrays + 2:
+    if not type_.endswith("matrix") or len(shape) < _arrays(type_) + 2:
         return places
     return places.reshape(*shape[:-2], shape[-1], shape[-2]).swapaxes(-1, -2).ravel()
-
-
-def _leaf_kinds(variables: Sequence[Variable], prefix: str = "") -> Iterator[tuple[str, str]]:
-    for i, v in enumerate(variables, 1):
-        name = f"{prefix}.{i}" if prefix else v.name
-        if v.items:
-            yield from _leaf_kinds(v.items, name)
-        else:
-            yield name, v.type
 
 
 def entries(module: types.ModuleType, made: dict[str, Any]) -> dict[str, float]:

@@ -1,0 +1,77 @@
+"""Whether what a model computes depends on data that are to be predicted, which others stand for.
+
+Transformed data are computed for several values in the places of these, in NumPy: those that differ depend on them.
+What the model computes is traced, with symbols in the places of all these, so that no draw of the parameters and no
+outcome is left out; what can't be traced with symbols has conditions, sizes or indices that depend on them.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.interpreters.partial_eval import dce_jaxpr
+
+from stanlib.data import KINDS, StandIn
+from stanlib.errors import StanError
+from stanlib.program import Module
+from stanlib.unknown_outcomes import moved_outcomes
+
+from .. import nested
+from ..density.posterior import Posterior, transformed_data
+from ..precision import TRACING, double_precision
+
+
+class StoodIn:
+    """The posterior for data of which some are to be predicted, with values in the places of these.
+
+    Args:
+        given: the other data.
+        lacking: what is to be predicted, by name.
+
+    Attributes:
+        posterior: with the first values.
+        unknown: the inputs of the model that depend on what is to be predicted.
+    """
+
+    def __init__(self, module: Module, given: Mapping[str, Any], lacking: Sequence[str], seed: int):
+        def inputs(kind: int) -> dict[str, Any]:
+            return transformed_data(module, {**given, **{n: StandIn(kind) for n in lacking}}, seed)
+
+        first = inputs(0)
+        self.posterior, self.unknown = Posterior(module, first), set[str]()
+        for kind in range(1, KINDS if lacking else 1):
+            try:
+                other = inputs(kind)
+            except StanError:  # they are no values that the program takes
+                continue
+            self.unknown |= {n for n in first.keys() | other.keys() if not _are_equal(first.get(n), other.get(n))}
+        self.unknown |= set(lacking)
+
+    def decides(self, function: Callable[..., Any], *examples: Any) -> bool:
+        """Whether results of a function that runs the posterior's model depend on what is to be predicted.
+
+        Args:
+            examples: arguments of the function, arrays in dicts, of which the values are of no importance.
+        """
+        symbols = {n: v for n, v in self.posterior.inputs.items() if n in self.unknown}
+
+        def of_unknown(values: Mapping[str, Any], *arguments: Any) -> Any:
+            with moved_outcomes(values):
+                return function(*arguments)
+
+        with TRACING, double_precision():
+            try:
+                traced = jax.make_jaxpr(of_unknown)(symbols, *examples)
+            except Exception:  # of any kind: NumPy can't compute with symbols
+                return True
+        _, used = dce_jaxpr(traced.jaxpr, [True] * len(traced.jaxpr.outvars))
+        return any(used[: len(jax.tree.leaves(symbols))])
+
+
+def _are_equal(first: Any, other: Any) -> bool:
+    pairs = list(zip(nested.leaves(first), nested.leaves(other)))
+    return len(pairs) == len(nested.leaves(first)) == len(nested.leaves(other)) and all(
+        np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc") for a, b in pairs
+    )
