@@ -1,13 +1,13 @@
 """What statements add to the target, as expressions."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from stanlib import registry
 from stanlib.registry import Function
 from stanlib.types import INT, REAL
 
-from ..ir import gprob, traversal, typed
+from ..ir import gprob, traversal, typed, uses
 from ..ir.calls import call
 from ..ir.fresh import stem
 from .parameters import Stmts
@@ -34,6 +34,32 @@ def summed(body: Stmts, name: str) -> Iterator[gprob.Stmt]:
             yield gprob.Assign(s.span, gprob.Place(name, REAL, s.span), total)
         else:
             yield traversal.with_bodies(s, lambda b: tuple(summed(b, name)))
+
+
+def has_probability(s: gprob.Stmt, depending: Set[str]) -> bool:
+    """Whether a term is the logarithm of a probability, by a law that tells it, of an outcome that depends on names."""
+    return (call_ := _law(s)) is not None and uses.mentions(call_.arguments[0], depending)
+
+
+def _law(s: gprob.Stmt) -> gprob.Apply | None:
+    """The density of a term that is one of a single int, and nothing else; with a probability of its own."""
+    term = added(s)
+    if not isinstance(term, gprob.Apply) or term.function.method not in ("lpmf", "lupmf"):
+        return None
+    law = term.function.distribution
+    return term if "pmf" in law.methods and term.arguments[0].type == INT else None
+
+
+def multiplied(body: Stmts, name: str) -> Iterator[gprob.Stmt]:
+    """The statements with a variable in place of the probability of which a single one adds the logarithm."""
+    for s in body:
+        if isinstance(s, (typed.Tilde, typed.Increment)):
+            law = _law(s)
+            assert law is not None
+            value = call(f"{law.function.distribution.name}_pmf__", s.span, *law.arguments)
+            yield gprob.Assign(s.span, gprob.Place(name, REAL, s.span), value)
+        else:
+            yield traversal.with_bodies(s, lambda b: tuple(multiplied(b, name)))
 
 
 def _applied(f: Function | str, outcome: gprob.Expr, d: gprob.Distribution, s: typed.Tilde) -> gprob.Expr:

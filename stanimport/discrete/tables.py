@@ -22,7 +22,7 @@ from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from . import values
 from .alike import Alike, alike
-from .densities import summed
+from .densities import has_probability, multiplied, summed
 from .nodes import renamed, with_names
 from .parameters import Discrete, Stmts, text, variable
 from .pinned import may_be_zero
@@ -39,8 +39,8 @@ _UNREAD = -1  # as stanlib/discrete/problem.py has it
 class Table:
     """Statements, and what sum and draw are told.
 
-    That is a name, numbers of elements, how many on each axis, the table, and its row at every place, 0 for places
-    in their order.
+    That is a name, numbers of elements, how many on each axis, the table, its row at every place, 0 for places in
+    their order, and whether it holds probabilities in place of their logarithms.
     """
 
     statements: Stmts
@@ -79,6 +79,7 @@ class _Builder:
         self.made: list[gprob.Stmt] = []
         self.only: dict[str, int] = {}
         self.together = together(self.sites, len(self.loops), tallies, names)
+        self.probable = self._is_probable(discrete.keys())
         self.dense: Set[str] = frozenset()  # the indices of sites that are tabulated beyond the bounds of elements
 
     def build(self) -> Table:
@@ -96,7 +97,18 @@ class _Builder:
         found = variable(array(INT, len(counts) + 1), self.span, self.elements)
         widths = gprob.MakeArray(array(INT, 1), self.span, tuple(values.width(s, self.span) for s in self.sites))
         table_ = variable(array(REAL, dims + len(self.sites)), self.span, self.table)
-        return Table(tuple(self.made), (label, found, widths, table_, codes))
+        probable = gprob.int_const(int(self.probable), self.span)
+        return Table(tuple(self.made), (label, found, widths, table_, codes, probable))
+
+    def _is_probable(self, discrete: Set[str]) -> bool:
+        """Whether the table holds the probabilities of one of several elements given others, which moves of chains are.
+
+        Their logarithms would be taken, only to be undone where they are added up.
+        """
+        inner = [s for s in self.term.path if isinstance(s, (gprob.For, gprob.While))]
+        if len(self.sites) < 2 or any(s.missing or s.guards for s in self.sites) or self.term.changed:
+            return False
+        return len(inner) == len(self.loops) and has_probability(self.term.statement, discrete)
 
     def _filled(self, before: Stmts, top: Stmts, counts: Sequence[gprob.Expr]) -> tuple[int, gprob.Expr]:
         """Declares and fills the table; how many axes it has beside those of sites, and the rows at all places."""
@@ -106,6 +118,7 @@ class _Builder:
             self._tabulate([], self._wrapped((*before, *bare), 0, True))
             return 0, none
         if not self.place and not self.together.told and (stretches := self._stretches(top)) is not None:
+            self.probable = False
             self._tabulate_stretches(stretches, counts)
             return len(counts), none
         self.dense = {s.index for s in self.sites if may_be_zero(s, top)}
@@ -247,7 +260,7 @@ class _Builder:
     def _tabulate(self, counts: Sequence[gprob.Expr], code: Stmts) -> None:
         """Declares the table, an axis for each site and count, zero where not all of it is computed, and fills it."""
         shape = (*(values.size(s, self.span) for s in self.sites), *counts)
-        zero = gprob.Const(REAL, self.span, 0.0)
+        zero = gprob.Const(REAL, self.span, float(self.probable))
         t = array(REAL, len(shape))
         if self.place or self.only or self.together.told or any(s.discrete.varies for s in self.sites):
             self._declare(self.table, t, shape, zero)
@@ -321,9 +334,11 @@ class _Builder:
 
     def _valued(self, body: Stmts, name: str, at: Sequence[gprob.IndexExpr]) -> Stmts:
         """The statements with a sum in place of the target, which an entry of a table is set to."""
-        start = gprob.Declare(self.span, self.sum, gprob.Sized(REAL), None, gprob.Const(REAL, self.span, 0.0))
+        nothing = gprob.Const(REAL, self.span, float(self.probable))
+        start = gprob.Declare(self.span, self.sum, gprob.Sized(REAL), None, nothing)
         t, total = array(REAL, len(at)), variable(REAL, self.span, self.sum)
-        return (start, *summed(body, self.sum), self._set(name, t, at, total))
+        inner = (multiplied if self.probable else summed)(body, self.sum)
+        return (start, *inner, self._set(name, t, at, total))
 
     def _copies(self) -> Iterator[gprob.Stmt]:
         """Variables from outside that the code changes, with their values before it."""

@@ -1,22 +1,35 @@
 """The tables between the places of chains."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..arrays.base import Namespace
-from .chains import Chains
+from ..dataclass import dataclass
+from .chains import Chains, Link
 from .problem import Rows, rows, sum_of
 
 DIFFERENT = 4  # tables that all chains share, among those of many steps
 
 
-def between(
-    xp: Namespace, tables: Sequence[Rows], c: Chains, kind: int, shared: bool
-) -> tuple[Any, np.ndarray | None]:  # fmt: skip
-    """The sum of all tables from one place of chains to the next, and which of them is that of each step.
+@dataclass(frozen=True)
+class Moves:
+    """The terms between the places of chains, as `between` has them; which of them is that of each step.
+
+    `probabilities` are those that they are the logarithms of, if these are known.
+    """
+
+    table: Any
+    which: np.ndarray | None = None
+    probabilities: Any = None
+
+
+def between(xp: Namespace, tables: Sequence[Rows], c: Chains, kind: int, shared: bool) -> Moves:
+    """The sum of all tables from one place of chains to the next.
 
     Args:
         tables: by the slots that the links name.
@@ -34,11 +47,15 @@ def between(
     different, inverse = np.unique(most, axis=1, return_inverse=True)
     count, which = different.shape[1], inverse.reshape(-1)
     if not same or not shared and count > 1:
-        return _sum(xp, tables, c, [_all_or_one(at, c.linked) for at in rows_]), None
+        at = [_all_or_one(at, c.linked) for at in rows_]
+        return Moves(_sum(xp, tables, c, at), None, _product(xp, tables, c, at))
     each = count > DIFFERENT or 1 < count > len(which) / DIFFERENT
-    found = _sum(xp, tables, c, [at[:, None] for at in (most if each else different)])
-    found = xp.reshape(found, (-1, kind, kind))
-    return (found[0], None) if count == 1 else (found, None if each else which)
+    at = [row[:, None] for row in (most if each else different)]
+    found, product = (f(xp, tables, c, at) for f in (_sum, _product))
+    found, product = (None if x is None else xp.reshape(x, (-1, kind, kind)) for x in (found, product))
+    if count == 1:
+        return Moves(found[0], None, None if product is None else product[0])
+    return Moves(found, None if each else which, product)
 
 
 def _all_or_one(at: np.ndarray, linked: np.ndarray) -> np.ndarray:
@@ -49,12 +66,24 @@ def _all_or_one(at: np.ndarray, linked: np.ndarray) -> np.ndarray:
 
 def _sum(xp: Namespace, tables: Sequence[Rows], c: Chains, at: Sequence[np.ndarray]) -> Any:
     """The sum of the tables of all links at such rows, (steps, chains), of (steps, chains, K, K)."""
-    total = None
-    for link, own in zip(c.links, at):
-        table = tables[link.slot].table
-        one = placed(xp, xp.swapaxes(table, 1, 2) if link.swapped else table, own)
-        total = one if total is None else sum_of(xp, total, one)
-    return total
+    found = (_placed(xp, tables[link.slot].table, link, own) for link, own in zip(c.links, at))
+    return functools.reduce(lambda a, b: sum_of(xp, a, b), found)
+
+
+def _product(xp: Namespace, tables: Sequence[Rows], c: Chains, at: Sequence[np.ndarray]) -> Any:
+    """The product of their probabilities, 1 where there is no factor; None if these are not known of all of them."""
+    given = [tables[link.slot].probabilities for link in c.links]
+    if any(g is None for g in given):
+        return None
+    found = []
+    for link, table, own in zip(c.links, given, at):
+        one, none = xp.convert((_placed(xp, table, link, own), (own < 0).astype(float)[..., None, None]))
+        found.append(one + none if (own < 0).any() else one)
+    return functools.reduce(operator.mul, found)
+
+
+def _placed(xp: Namespace, table: Any, link: Link, own: np.ndarray) -> Any:
+    return placed(xp, xp.swapaxes(table, 1, 2) if link.swapped else table, own)
 
 
 def placed(xp: Namespace, table: Any, at: np.ndarray) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -180,4 +181,4 @@ def without_copies(xp: Namespace, factors: Sequence[Factor], stands_for: np.ndar
         if f.codes is not None:
             yield replace(f, elements=f.elements[kept], codes=f.codes[kept])
         else:
-            yield replace(f, elements=f.elements[kept], table=rows(xp, f.table, kept))
+            yield f.changed(partial(rows, xp, index=kept), elements=f.elements[kept])

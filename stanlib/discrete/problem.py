@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ import numpy as np
 from ..arrays import namespace
 from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
+from ..distributions._terms import log0
 from ..errors import StanIndexError, StanUnsupportedError
 
+ARGUMENTS = 6  # that describe a factor
 # Entries that a table may have; what would need a larger one is refused.
 LIMIT = 10**7
 
@@ -69,13 +72,25 @@ class Variable:
 class Factor:
     """A term at `len(elements)` places, each with `elements.shape[1]` different elements in ascending order.
 
-    With `codes`, the number of the row at every place, the table has a row for those that are alike.
+    With `codes`, the number of the row at every place, the table has a row for those that are alike. `logs_of` is a
+    table, and the probabilities that it holds the logarithms of: they tell nothing of another table.
     """
 
     label: str
     elements: np.ndarray
     table: Any
     codes: np.ndarray | None = None
+    logs_of: tuple[Any, Any] | None = None
+
+    @property
+    def probabilities(self) -> Any:
+        """What the table holds the logarithms of, if that is known."""
+        return self.logs_of[1] if self.logs_of is not None and self.logs_of[0] is self.table else None
+
+    def changed(self, entries: Callable[[Any], Any], **others: Any) -> "Factor":
+        """The factor with other entries of its table, and of the probabilities, and what else is given."""
+        table, found = entries(self.table), self.probabilities
+        return replace(self, table=table, logs_of=None if found is None else (table, entries(found)), **others)
 
 
 @dataclass(frozen=True)
@@ -219,9 +234,27 @@ def places_first(xp: Namespace, table: Any, axes: int, places: int) -> Any:
 
 def factors_of(
     xp: Namespace, variables: Sequence[Variable], kinds: np.ndarray, label: str, numbers: Any, widths: Any, table: Any,
-    codes: Any,
+    codes: Any, probable: Any,
 ) -> Iterator[Factor]:  # fmt: skip
     """A term as factors whose elements are different and in ascending order at every place.
+
+    The table may be `probable`: it holds probabilities, the logarithms of which are the term.
+    """
+    if not probable:
+        yield from _of_term(xp, variables, kinds, label, numbers, widths, table, codes)
+    elif isinstance(table, np.ndarray):
+        yield from _of_term(xp, variables, kinds, label, numbers, widths, log0(namespace(()), table), codes)
+    else:
+        for f in _of_term(xp, variables, kinds, label, numbers, widths, table, codes):
+            logs = log0(xp, f.table)
+            yield replace(f, table=logs, logs_of=(logs, f.table))
+
+
+def _of_term(
+    xp: Namespace, variables: Sequence[Variable], kinds: np.ndarray, label: str, numbers: Any, widths: Any, table: Any,
+    codes: Any,
+) -> Iterator[Factor]:  # fmt: skip
+    """The same of a table of a term.
 
     The places come last in the table, behind the values, where they are long and next to each other in memory.
     `widths` are the numbers of elements on each axis of the table. Places where no term stands have 0 for the numbers
@@ -356,10 +389,14 @@ def aligned(xp: Namespace, table: Any, axes: Sequence[int], count: int) -> Any:
 
 @dataclass(frozen=True)
 class Rows:
-    """The table of a factor, with the row that each of its places has, if that is not its own."""
+    """The table of a factor, with the row that each of its places has, if that is not its own.
+
+    It may be that of the logarithms of `probabilities`.
+    """
 
     table: Any
     codes: np.ndarray | None = None
+    probabilities: Any = None
 
     def at(self, places: np.ndarray) -> np.ndarray:
         """The rows of places, -1 where those are."""

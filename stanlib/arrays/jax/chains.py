@@ -27,7 +27,7 @@ FEW = 4  # states
 
 
 def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any, linked: Any, often: Any,
-                      which: Any = None) -> Any:  # fmt: skip
+                      which: Any = None, probabilities: Any = None) -> Any:  # fmt: skip
     """The sum of the logarithms of the sums over all paths of every chain, as often as it counts.
 
     Args:
@@ -38,14 +38,17 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
         linked: which steps there are, (length - 1, chains).
         often: a number for each chain.
         which: numbers of tables, (length - 1,).
+        probabilities: what the tables are the logarithms of, if that is known: derivatives are in these then.
     """
     if single.dtype != jnp.float64:
         return plain(single, table)
-    in_logs = partial(_in_logs, plain)
+    moves, logged = (table, True) if probabilities is None else (jnp.asarray(probabilities), False)
+    in_logs = partial(_in_logs, plain if logged else lambda single, moves: plain(single, _logs(moves)))
 
     @jax.custom_jvp
     def with_gradient(single: object, table: object) -> Any:
-        good, found = _in_probabilities(single, table, np.asarray(linked), np.asarray(often, float), which)
+        counts = np.asarray(linked), np.asarray(often, float)
+        good, found = _in_probabilities(single, table, *counts, which, logged)
         again = lambda _: (jnp.ones_like(good), in_logs(single, table))
         # a loop of no or one iteration: many points side by side take none where all are good
         return lax.while_loop(lambda carry: ~carry[0], again, (good, found))[1]
@@ -61,12 +64,17 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
         value, of_single, of_table = with_gradient(*primals)
         return value, jnp.sum(of_single * tangents[0]) + jnp.sum(of_table * tangents[1])
 
-    return total(single, table)
+    return total(single, moves)
 
 
 def _in_logs(plain: Callable[[Any, Any], Any], single: Any, table: Any) -> Any:
     value, back = jax.vjp(plain, single, table)
     return (value, *back(jnp.ones_like(value)))
+
+
+def _logs(x: Any) -> jax.Array:
+    """Logarithms; -inf at 0, with a derivative of 0."""
+    return jnp.where(x > 0, jnp.log(jnp.where(x > 0, x, 1.0)), -jnp.inf)
 
 
 def _finite(x: Any) -> jax.Array:
@@ -76,16 +84,19 @@ def _finite(x: Any) -> jax.Array:
 class _Scaled:
     """Chains in probabilities: the terms of states, (length, K, chains), and moves, each divided by the largest.
 
-    Moves have the shape (K, K, 1), (length - 1, K, K, 1), (length - 1, K, K, chains), or (n, K, K, 1) if it is told
+    Moves that are not logged are taken as they are. They have the shape (K, K, 1), (length - 1, K, K, 1), (length - 1, K, K, chains), or (n, K, K, 1) if it is told
     which are those of each step.
     """
 
-    def __init__(self, single: Any, table: Any, linked: np.ndarray, which: np.ndarray | None):
+    def __init__(self, single: Any, table: Any, linked: np.ndarray, which: np.ndarray | None, logged: bool):
         single = jnp.swapaxes(single, 1, 2)
-        self.most, self.most_moved = _finite(jnp.max(single, 1)), _finite(jnp.max(table, (-2, -1)))
-        self.own = jnp.exp(single - self.most[:, None])
-        moves = jnp.exp(table - self.most_moved[..., None, None])
-        self.moves = moves[..., None] if table.ndim < 4 else jnp.moveaxis(moves, 1, -1)
+        moves = table[..., None] if table.ndim < 4 else jnp.moveaxis(table, 1, -1)  # chains next to each other
+        self.most, self.most_moved, self.logged = _finite(jnp.max(single, 1)), None, logged
+        self.own, self.moves = jnp.exp(single - self.most[:, None]), moves
+        if logged:
+            most = _finite(jnp.max(moves, (-3, -2)))
+            self.moves = jnp.exp(moves - most[..., None, None, :])
+            self.most_moved = most if table.ndim == 4 else most[..., 0]
         self.same, self.all_, self.which = table.ndim == 2, bool(linked.all()), which
         self.unroll: bool | int = len(linked) <= SHORT or 1
         self.states = range(single.shape[1])
@@ -144,18 +155,19 @@ class _Scaled:
 
 
 def _in_probabilities(
-    single: Any, table: Any, linked: np.ndarray, often: np.ndarray, which: np.ndarray | None = None
+    single: Any, table: Any, linked: np.ndarray, often: np.ndarray, which: np.ndarray | None = None, logged: bool = True
 ) -> Any:
     """Whether nothing was lost; the value, and its derivatives in the terms, (length, chains, K), and in the table."""
-    chains = _Scaled(single, table, linked, which)
+    chains = _Scaled(single, table, linked, which, logged)
     last, (reached, sizes, shares) = chains.forward()
     left, arriving = chains.backward(shares)
     sizes = jnp.concatenate([chains.start[None], sizes])
     counted = np.concatenate([np.ones((1, len(often))), linked]) * often
     value = jnp.sum(jnp.where(counted > 0, jnp.log(sizes) + chains.most, 0.0) * counted)
-    of_moves = counted[1:] if table.ndim == 4 else counted[1:].sum() if chains.same else counted[1:].sum(1)
-    of_moves = of_moves if which is None else np.bincount(which, of_moves, len(table))
-    value += jnp.sum(jnp.where(of_moves > 0, chains.most_moved, 0.0) * of_moves)
+    if chains.most_moved is not None:
+        of_moves = counted[1:] if table.ndim == 4 else counted[1:].sum() if chains.same else counted[1:].sum(1)
+        of_moves = of_moves if which is None else np.bincount(which, of_moves, len(table))
+        value += jnp.sum(jnp.where(of_moves > 0, chains.most_moved, 0.0) * of_moves)
     good = jnp.all(sizes > SMALL) & jnp.all(left < LARGE) & jnp.isfinite(value)
     before = jnp.concatenate([chains.first[None], reached[:-1]])
     of_single = jnp.concatenate([before * left, last[None]]) * counted[:, None]
@@ -166,9 +178,11 @@ def _in_probabilities(
 def _of_table(chains: _Scaled, before: Any, arriving: Any, axes: int) -> jax.Array:
     """The derivatives in the moves from states, (length - 1, K, chains), to those at which their share arrives."""
     if axes == 4:
-        return jnp.moveaxis(before[:, :, None] * arriving[:, None] * chains.moves, -1, 1)
-    if chains.which is not None:
+        found = before[:, :, None] * arriving[:, None]
+        return jnp.moveaxis(found * chains.moves if chains.logged else found, -1, 1)
+    if chains.which is None:
+        found = jnp.einsum(f"tjc,tkc->{'jk' if axes == 2 else 'tjk'}", before, arriving)
+    else:
         here = [(chains.which == i).astype(float)[:, None, None] for i in range(len(chains.moves))]
-        parts = [jnp.einsum("tjc,tkc->jk", before * there, arriving) for there in here]
-        return jnp.stack(parts) * chains.moves[..., 0]
-    return jnp.einsum(f"tjc,tkc->{'jk' if axes == 2 else 'tjk'}", before, arriving) * chains.moves[..., 0]
+        found = jnp.stack([jnp.einsum("tjc,tkc->jk", before * there, arriving) for there in here])
+    return found * chains.moves[..., 0] if chains.logged else found
