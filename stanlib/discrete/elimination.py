@@ -368,7 +368,11 @@ class _Elimination:
         xp, linked, elements, which = self.xp, c.linked.T, c.elements[:, 0], moves.which
 
         def plain(single: Any, table: Any) -> Any:
-            last, _ = self._along(single, table if which is None else xp.get(table, (which,)), linked, False)
+            if which is not None:
+                table = xp.get(table, (which,))
+            elif xp.ndim(table) == 4:
+                table = xp.broadcast_to(table, (len(linked), *xp.shape(table)[1:]))
+            last, _ = self._along(single, table, linked, False)
             return xp.sum(self._for_all(elements, self.reduce(xp, last)))
 
         single, table = xp.convert((single, moves.table))

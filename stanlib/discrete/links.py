@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,11 +35,12 @@ def between(xp: Namespace, tables: Sequence[Rows], c: Chains, kind: int, shared:
         tables: by the slots that the links name.
         c: chains of elements with so many values.
         kind: that number, K.
-        shared: whether those that all chains share may stand once.
+        shared: whether those that all chains, or all steps, share may stand once.
 
     Returns:
         An array (K, K) where it is the same everywhere, (n, K, K) with numbers, (length - 1,), where few are different,
-        (length - 1, K, K) if it is shared, else one (length - 1, chains, K, K), 0 where there is no factor.
+        (length - 1, K, K) if it is shared, (1, chains, K, K) if it is the same all along each chain and may stand once,
+        else one (length - 1, chains, K, K), 0 where there is no factor.
     """
     rows_ = [tables[link.slot].at(link.rows) for link in c.links]
     most = np.stack([at.max(axis=0) for at in rows_])
@@ -47,7 +48,8 @@ def between(xp: Namespace, tables: Sequence[Rows], c: Chains, kind: int, shared:
     different, inverse = np.unique(most, axis=1, return_inverse=True)
     count, which = different.shape[1], inverse.reshape(-1)
     if not same or not shared and count > 1:
-        at = [_all_or_one(at, c.linked) for at in rows_]
+        steady = shared and all(((at == at.max(axis=1, keepdims=True)) | ~c.linked).all() for at in rows_)
+        at = [at.max(axis=1)[None] for at in rows_] if steady else [_all_or_one(at, c.linked) for at in rows_]
         return Moves(_sum(xp, tables, c, at), None, _product(xp, tables, c, at))
     each = count > DIFFERENT or 1 < count > len(which) / DIFFERENT
     at = [row[:, None] for row in (most if each else different)]
@@ -77,8 +79,9 @@ def _product(xp: Namespace, tables: Sequence[Rows], c: Chains, at: Sequence[np.n
         return None
     found = []
     for link, table, own in zip(c.links, given, at):
-        one, none = xp.convert((_placed(xp, table, link, own), (own < 0).astype(float)[..., None, None]))
-        found.append(one + none if (own < 0).any() else one)
+        missing = (own < 0) & (c.linked.T if own.shape == c.linked.T.shape else True)
+        one, none = xp.convert((_placed(xp, table, link, own), missing.astype(float)[..., None, None]))
+        found.append(one + none if missing.any() else one)
     return functools.reduce(operator.mul, found)
 
 

@@ -183,12 +183,12 @@ def _of_several(xp: Namespace, f: Factor, values: np.ndarray) -> Iterator[Factor
         elif f.codes is not None:
             told = np.column_stack([f.codes[places], values[places][:, known]])
             different, codes = np.unique(told, axis=0, return_inverse=True)
-            found = f.changed(partial(_at, xp, places=different[:, 0], known=known, values=different[:, 1:]))
+            found = f.changed(xp, partial(_at, xp, places=different[:, 0], known=known, values=different[:, 1:]))
             codes = codes.reshape(-1) if xp.shape(found.table)[0] > 1 else np.zeros(len(places), int)
             yield replace(found, elements=f.elements[places][:, ~known], codes=codes)
         else:
             entries = partial(_at, xp, places=places, known=known, values=values[places][:, known])
-            yield f.changed(entries, elements=f.elements[places][:, ~known])
+            yield f.changed(xp, entries, elements=f.elements[places][:, ~known])
 
 
 def _at(xp: Namespace, table: Any, places: np.ndarray, known: np.ndarray, values: np.ndarray) -> Any:

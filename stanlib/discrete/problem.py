@@ -87,10 +87,17 @@ class Factor:
         """What the table holds the logarithms of, if that is known."""
         return self.logs_of[1] if self.logs_of is not None and self.logs_of[0] is self.table else None
 
-    def changed(self, entries: Callable[[Any], Any], **others: Any) -> "Factor":
+    def changed(self, xp: Namespace, entries: Callable[[Any], Any], **others: Any) -> "Factor":
         """The factor with other entries of its table, and of the probabilities, and what else is given."""
-        table, found = entries(self.table), self.probabilities
-        return replace(self, table=table, logs_of=None if found is None else (table, entries(found)), **others)
+        found = self.probabilities
+        if found is None:
+            return replace(self, table=entries(self.table), **others)
+        return replace(self, **others).by(xp, entries(found))
+
+    def by(self, xp: Namespace, probabilities: Any) -> "Factor":
+        """The factor with the table of the logarithms of probabilities."""
+        logs = log0(xp, probabilities)
+        return replace(self, table=logs, logs_of=(logs, probabilities))
 
 
 @dataclass(frozen=True)
@@ -246,8 +253,7 @@ def factors_of(
         yield from _of_term(xp, variables, kinds, label, numbers, widths, log0(namespace(()), table), codes)
     else:
         for f in _of_term(xp, variables, kinds, label, numbers, widths, table, codes):
-            logs = log0(xp, f.table)
-            yield replace(f, table=logs, logs_of=(logs, f.table))
+            yield f.by(xp, f.table)
 
 
 def _of_term(

@@ -112,15 +112,13 @@ def predictor(xp: Namespace, name: str, x: Real, alpha: Real, beta: Real) -> Arr
     return xp.matmul(x, beta) + alpha
 
 
-def pick(xp: Namespace, x: Array, y: Array, outside: Any = None) -> Array:
-    """The y-th component of the vector x (counted from 1), or of every row of x; for a y that is none -inf, or
-    `outside`.
-    """
+def pick(xp: Namespace, x: Array, y: Array) -> Array:
+    """The y-th component of the vector x (counted from 1), or of every row of x; -inf for a y that is none."""
     if xp.are_between(y, 1, xp.shape(x)[-1]):
         return pick_column(xp, x, y) if xp.ndim(x) > 1 else _from_table(xp, x, y)
     inside = (y >= 1) & (y <= xp.shape(x)[-1])
     terms = pick_column(xp, x, y) if xp.ndim(x) > 1 else _from_table(xp, x, inner(xp, inside, y, 1))
-    return within(xp, inside, terms, outside)
+    return within(xp, inside, terms)
 
 
 def _from_table(xp: Namespace, x: Array, y: Array) -> Array:

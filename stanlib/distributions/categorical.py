@@ -25,9 +25,5 @@ class categorical:
         return pick(xp, log0(xp, theta), y)
 
     @staticmethod
-    def pmf(xp: Namespace, y: Array, theta: Array) -> Array:
-        return pick(xp, theta, y, 0.0)
-
-    @staticmethod
     def rng(xp: Namespace, random: Random, theta: Array) -> Array:
         return 1 + random.categorical(theta)

@@ -34,7 +34,8 @@ def ours(single, table, linked, often, which=None):
     with jax.enable_x64(True):
         in_logs = plain(linked, often) if which is None else lambda s, t: plain(linked, often)(s, t[which])
         f = lambda s, t: chains.log_sum_of_chains(in_logs, s, t, linked, often, which)
-        sufficed = lambda s, t: chains._in_probabilities(s, t, linked, often, which)[0]
+        last = lambda t: jnp.moveaxis(t, 1, -1) if t.ndim == 4 else t
+        sufficed = lambda s, t: chains._in_probabilities(jnp.swapaxes(s, 1, 2), last(t), linked, often, which)[0]
         both = jax.jit(lambda s, t: (jax.value_and_grad(f, (0, 1))(s, t), sufficed(s, t)))
         (value, found), good = both(jnp.asarray(single), jnp.asarray(table))
     return float(value), [np.asarray(g) for g in found], bool(good)

@@ -33,7 +33,8 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
     Args:
         plain: the same, from single and table, in logarithms.
         single: the terms of single states, (length, chains, K).
-        table: those between one and the next, (K, K), (length - 1, K, K), or (length - 1, chains, K, K).
+        table: those between one and the next, (K, K), (length - 1, K, K), or (length - 1, chains, K, K); with
+            (1, chains, K, K), the same at all steps of a chain.
             With `which`, (n, K, K), the one of each step.
         linked: which steps there are, (length - 1, chains).
         often: a number for each chain.
@@ -43,7 +44,13 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
     if single.dtype != jnp.float64:
         return plain(single, table)
     moves, logged = (table, True) if probabilities is None else (jnp.asarray(probabilities), False)
-    in_logs = partial(_in_logs, plain if logged else lambda single, moves: plain(single, _logs(moves)))
+    by_chain = moves.ndim == 4
+
+    def again_in_logs(single: Any, moves: Any) -> Any:
+        moves = jnp.moveaxis(moves, -1, 1) if by_chain else moves
+        return plain(jnp.swapaxes(single, 1, 2), moves if logged else _logs(moves))
+
+    in_logs = partial(_in_logs, again_in_logs)
 
     @jax.custom_jvp
     def with_gradient(single: object, table: object) -> Any:
@@ -64,7 +71,8 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
         value, of_single, of_table = with_gradient(*primals)
         return value, jnp.sum(of_single * tangents[0]) + jnp.sum(of_table * tangents[1])
 
-    return total(single, moves)
+    # chains last, so that those side by side are next to each other in memory
+    return total(jnp.swapaxes(single, 1, 2), jnp.moveaxis(moves, 1, -1) if by_chain else moves)
 
 
 def _in_logs(plain: Callable[[Any, Any], Any], single: Any, table: Any) -> Any:
@@ -84,20 +92,22 @@ def _finite(x: Any) -> jax.Array:
 class _Scaled:
     """Chains in probabilities: the terms of states, (length, K, chains), and moves, each divided by the largest.
 
-    Moves that are not logged are taken as they are. They have the shape (K, K, 1), (length - 1, K, K, 1), (length - 1, K, K, chains), or (n, K, K, 1) if it is told
-    which are those of each step.
+    Moves that are not logged are taken as they are. They have the shape (K, K, 1) or (K, K, chains) if they are those
+    of all steps, (length - 1, K, K, 1), (length - 1, K, K, chains), or (n, K, K, 1) if it is told which are those of
+    each step.
     """
 
     def __init__(self, single: Any, table: Any, linked: np.ndarray, which: np.ndarray | None, logged: bool):
-        single = jnp.swapaxes(single, 1, 2)
-        moves = table[..., None] if table.ndim < 4 else jnp.moveaxis(table, 1, -1)  # chains next to each other
+        self.by_chain = table.ndim == 4
+        self.same = table.ndim == 2 or self.by_chain and len(table) == 1
+        moves = table[0] if self.by_chain and self.same else table if self.by_chain else table[..., None]
         self.most, self.most_moved, self.logged = _finite(jnp.max(single, 1)), None, logged
         self.own, self.moves = jnp.exp(single - self.most[:, None]), moves
         if logged:
             most = _finite(jnp.max(moves, (-3, -2)))
             self.moves = jnp.exp(moves - most[..., None, None, :])
-            self.most_moved = most if table.ndim == 4 else most[..., 0]
-        self.same, self.all_, self.which = table.ndim == 2, bool(linked.all()), which
+            self.most_moved = most if self.by_chain else most[..., 0]
+        self.all_, self.which = bool(linked.all()), which
         self.unroll: bool | int = len(linked) <= SHORT or 1
         self.states = range(single.shape[1])
         self.there = None if self.all_ else jnp.asarray(linked)
@@ -157,7 +167,10 @@ class _Scaled:
 def _in_probabilities(
     single: Any, table: Any, linked: np.ndarray, often: np.ndarray, which: np.ndarray | None = None, logged: bool = True
 ) -> Any:
-    """Whether nothing was lost; the value, and its derivatives in the terms, (length, chains, K), and in the table."""
+    """Whether nothing was lost; the value, and its derivatives in the terms and in the table.
+
+    The terms of states have the shape (length, K, chains), the table that of `log_sum_of_chains` but with chains last.
+    """
     chains = _Scaled(single, table, linked, which, logged)
     last, (reached, sizes, shares) = chains.forward()
     left, arriving = chains.backward(shares)
@@ -165,23 +178,26 @@ def _in_probabilities(
     counted = np.concatenate([np.ones((1, len(often))), linked]) * often
     value = jnp.sum(jnp.where(counted > 0, jnp.log(sizes) + chains.most, 0.0) * counted)
     if chains.most_moved is not None:
-        of_moves = counted[1:] if table.ndim == 4 else counted[1:].sum() if chains.same else counted[1:].sum(1)
+        summed = ((0,) if chains.same else ()) + (() if chains.by_chain else (1,))
+        of_moves = counted[1:].sum(summed) if summed else counted[1:]
         of_moves = of_moves if which is None else np.bincount(which, of_moves, len(table))
         value += jnp.sum(jnp.where(of_moves > 0, chains.most_moved, 0.0) * of_moves)
     good = jnp.all(sizes > SMALL) & jnp.all(left < LARGE) & jnp.isfinite(value)
     before = jnp.concatenate([chains.first[None], reached[:-1]])
     of_single = jnp.concatenate([before * left, last[None]]) * counted[:, None]
-    of_table = _of_table(chains, before, arriving * often, table.ndim)
-    return good, (value, jnp.swapaxes(of_single, 1, 2), of_table)
+    of_table = _of_table(chains, before, arriving * often)
+    of_table = of_table[None] if chains.by_chain and chains.same else of_table
+    return good, (value, of_single, of_table)
 
 
-def _of_table(chains: _Scaled, before: Any, arriving: Any, axes: int) -> jax.Array:
+def _of_table(chains: _Scaled, before: Any, arriving: Any) -> jax.Array:
     """The derivatives in the moves from states, (length - 1, K, chains), to those at which their share arrives."""
-    if axes == 4:
+    if chains.by_chain:
         found = before[:, :, None] * arriving[:, None]
-        return jnp.moveaxis(found * chains.moves if chains.logged else found, -1, 1)
+        found = jnp.sum(found, 0) if chains.same else found
+        return found * chains.moves if chains.logged else found
     if chains.which is None:
-        found = jnp.einsum(f"tjc,tkc->{'jk' if axes == 2 else 'tjk'}", before, arriving)
+        found = jnp.einsum(f"tjc,tkc->{'jk' if chains.same else 'tjk'}", before, arriving)
     else:
         here = [(chains.which == i).astype(float)[:, None, None] for i in range(len(chains.moves))]
         found = jnp.stack([jnp.einsum("tjc,tkc->jk", before * there, arriving) for there in here])

@@ -14,7 +14,6 @@ from jax.interpreters import ad, batching, mlir
 from .. import numpy as _np
 from ..base import Array
 
-
 FEW_LINES = 64  # that are worth an index for each of their entries
 
 
