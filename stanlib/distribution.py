@@ -16,10 +16,9 @@ The methods return one term per observation, from arguments that broadcast again
 terms are -inf; `variate` says what Stan throws for instead, of an outcome that is known. A method `draw` gives random
 numbers where Stan has no `_rng`, for the classes of NumPyro and Pyro alone. `argument_dims` tells of each
 argument how many trailing axes one observation has of it: {"theta": 1} for the probabilities of a categorical
-distribution. From one record come
-the functions `normal_lpdf`, `normal_lupdf`, `normal_cdf`, `normal_lcdf`, `normal_lccdf` and `normal_rng`, and the
-distribution that `y ~ normal(mu, sigma)` observes. A method `pmf` gives probabilities for sums over discrete
-parameters, where they take no logarithm: the function is `bernoulli_pmf__`, which no program can name.
+distribution. From one record come the functions `normal_lpdf`, `normal_lupdf`, `normal_cdf`, `normal_lcdf`,
+`normal_lccdf` and `normal_rng`, and the distribution that `y ~ normal(mu, sigma)` observes. A method `pmf` gives
+probabilities, where sums over discrete parameters take no logarithms: `bernoulli_pmf__`, which no program can name.
 """
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
 """What statements add to the target, as expressions."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
 from stanlib import registry
 from stanlib.registry import Function
-from stanlib.types import INT, REAL, VECTOR
+from stanlib.types import INT, REAL
 
-from ..ir import gprob, traversal, typed, uses
+from ..ir import gprob, traversal, typed
 from ..ir.calls import call
 from ..ir.fresh import stem
 from .parameters import Stmts
@@ -34,38 +34,6 @@ def summed(body: Stmts, name: str) -> Iterator[gprob.Stmt]:
             yield gprob.Assign(s.span, gprob.Place(name, REAL, s.span), total)
         else:
             yield traversal.with_bodies(s, lambda b: tuple(summed(b, name)))
-
-
-def has_probability(s: gprob.Stmt, depending: Set[str]) -> bool:
-    """Whether a term is the logarithm of a probability, by a law that tells it, of an outcome that depends on names."""
-    term = added(s)
-    outcome = term.arguments[0] if isinstance(term, gprob.Apply) and _probability(term) is not None else None
-    return outcome is not None and uses.mentions(outcome, depending)
-
-
-def _probability(term: gprob.Expr) -> gprob.Expr | None:
-    """What a term is the logarithm of, if it is the density of a single int by one of these laws, and nothing else."""
-    name = term.function.name if isinstance(term, gprob.Apply) else ""
-    if not isinstance(term, gprob.Apply) or term.arguments[:1] == () or term.arguments[0].type != INT:
-        return None
-    if name in ("bernoulli_lpmf", "bernoulli_lupmf") and term.arguments[1].type == REAL:
-        return call("bernoulli_pmf__", term.span, *term.arguments)
-    if name in ("categorical_lpmf", "categorical_lupmf") and term.arguments[1].type == VECTOR:
-        outcome, theta = term.arguments
-        simplex = call("discrete_simplex__", term.span, theta)
-        return gprob.Index(REAL, term.span, simplex, (gprob.Single(outcome),))
-    return None
-
-
-def multiplied(body: Stmts, name: str) -> Iterator[gprob.Stmt]:
-    """The statements with a variable in place of the probability of which a single one adds the logarithm."""
-    for s in body:
-        if isinstance(s, (typed.Tilde, typed.Increment)):
-            value = _probability(added(s))
-            assert value is not None
-            yield gprob.Assign(s.span, gprob.Place(name, REAL, s.span), value)
-        else:
-            yield traversal.with_bodies(s, lambda b: tuple(multiplied(b, name)))
 
 
 def _applied(f: Function | str, outcome: gprob.Expr, d: gprob.Distribution, s: typed.Tilde) -> gprob.Expr:

@@ -22,10 +22,10 @@ from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from . import values
 from .alike import Alike, alike
-from .densities import has_probability, multiplied, summed
 from .nodes import renamed, with_names
 from .parameters import Discrete, Stmts, text, variable
 from .pinned import may_be_zero
+from .probable import is_probable, valued
 from .segments import excluded, grid, numbered, segments, without_conditions
 from .sites import own_sites, with_values
 from .terms import Term
@@ -79,7 +79,7 @@ class _Builder:
         self.made: list[gprob.Stmt] = []
         self.only: dict[str, int] = {}
         self.together = together(self.sites, len(self.loops), tallies, names)
-        self.probable = self._is_probable(discrete.keys())
+        self.probable = is_probable(term, self.sites, self.loops, discrete.keys())
         self.dense: Set[str] = frozenset()  # the indices of sites that are tabulated beyond the bounds of elements
 
     def build(self) -> Table:
@@ -99,16 +99,6 @@ class _Builder:
         table_ = variable(array(REAL, dims + len(self.sites)), self.span, self.table)
         probable = gprob.int_const(int(self.probable), self.span)
         return Table(tuple(self.made), (label, found, widths, table_, codes, probable))
-
-    def _is_probable(self, discrete: Set[str]) -> bool:
-        """Whether the table holds the probabilities of one of several elements given others, which moves of chains are.
-
-        Their logarithms would be taken, only to be undone where they are added up.
-        """
-        inner = [s for s in self.term.path if isinstance(s, (gprob.For, gprob.While))]
-        if len(self.sites) < 2 or any(s.missing or s.guards for s in self.sites) or self.term.changed:
-            return False
-        return len(inner) == len(self.loops) and has_probability(self.term.statement, discrete)
 
     def _filled(self, before: Stmts, top: Stmts, counts: Sequence[gprob.Expr]) -> tuple[int, gprob.Expr]:
         """Declares and fills the table; how many axes it has beside those of sites, and the rows at all places."""
@@ -334,11 +324,8 @@ class _Builder:
 
     def _valued(self, body: Stmts, name: str, at: Sequence[gprob.IndexExpr]) -> Stmts:
         """The statements with a sum in place of the target, which an entry of a table is set to."""
-        nothing = gprob.Const(REAL, self.span, float(self.probable))
-        start = gprob.Declare(self.span, self.sum, gprob.Sized(REAL), None, nothing)
         t, total = array(REAL, len(at)), variable(REAL, self.span, self.sum)
-        inner = (multiplied if self.probable else summed)(body, self.sum)
-        return (start, *inner, self._set(name, t, at, total))
+        return (*valued(body, self.sum, self.probable, self.span), self._set(name, t, at, total))
 
     def _copies(self) -> Iterator[gprob.Stmt]:
         """Variables from outside that the code changes, with their values before it."""
@@ -373,8 +360,8 @@ class _Builder:
 
     def _parts(self, loop: gprob.For, body: Stmts) -> tuple[Stmts, Stmts, Stmts]:
         """The body of a loop in three, as the term's own code tells: only the middle runs for each value."""
-        original = next(s for s in uses.walk_statements(self.term.top) if _is_loop(s, loop.name))
-        assert isinstance(original, gprob.For)
+        loops = (s for s in uses.walk_statements(self.term.top) if isinstance(s, gprob.For))
+        original = next(s for s in loops if s.name == loop.name)
         before, middle, _ = self.term.parts(original.body)
         end = len(before) + len(middle)
         return body[: len(before)], body[len(before) : end], body[end:]
@@ -409,7 +396,3 @@ class _Builder:
 
     def _renamed(self, body: Stmts) -> Stmts:
         return renamed(body, self.names)
-
-
-def _is_loop(s: gprob.Stmt, name: str) -> bool:
-    return isinstance(s, gprob.For) and s.name == name

@@ -365,19 +365,15 @@ class _Elimination:
 
     def _sum_alone(self, c: Chains, single: Any, moves: Moves) -> None:
         """The same where nothing is drawn afterwards."""
-        xp, linked, elements, which = self.xp, c.linked.T, c.elements[:, 0], moves.which
+        xp, linked, elements = self.xp, c.linked.T, c.elements[:, 0]
 
         def plain(single: Any, table: Any) -> Any:
-            if which is not None:
-                table = xp.get(table, (which,))
-            elif xp.ndim(table) == 4:
-                table = xp.broadcast_to(table, (len(linked), *xp.shape(table)[1:]))
-            last, _ = self._along(single, table, linked, False)
+            last, _ = self._along(single, moves.by_step(xp, table, len(linked)), linked, False)
             return xp.sum(self._for_all(elements, self.reduce(xp, last)))
 
         single, table = xp.convert((single, moves.table))
         often = self.often[elements]
-        self._count(xp.log_sum_of_chains(plain, single, table, linked, often, which, moves.probabilities))
+        self._count(xp.log_sum_of_chains(plain, single, table, linked, often, moves.which, moves.probabilities))
 
     def _along(self, single: Any, tables: Any, linked: np.ndarray, keep: bool) -> tuple[Any, Any]:
         """What is summed up at the ends of chains, (chains, K), and at every step where it is kept.

@@ -27,6 +27,12 @@ class Moves:
     which: np.ndarray | None = None
     probabilities: Any = None
 
+    def by_step(self, xp: Namespace, table: Any, steps: int) -> Any:
+        """A table of this kind, with an entry for each of so many steps if they are not all the same."""
+        if self.which is not None:
+            return xp.get(table, (self.which,))
+        return xp.broadcast_to(table, (steps, *xp.shape(table)[1:])) if xp.ndim(table) == 4 else table
+
 
 def between(xp: Namespace, tables: Sequence[Rows], c: Chains, kind: int, shared: bool) -> Moves:
     """The sum of all tables from one place of chains to the next.

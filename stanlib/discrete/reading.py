@@ -8,7 +8,8 @@ import numpy as np
 
 from ..arrays.base import Array, Namespace
 from . import tallies
-from .problem import ARGUMENTS, Problem, factors_of, variables_of
+from .factors import ARGUMENTS, factors_of
+from .problem import Problem, variables_of
 
 
 def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:

@@ -18,7 +18,8 @@ import numpy as np
 from ..arrays import namespace
 from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
-from .problem import ARGUMENTS, Factor, Problem, Variable, ascending, factors_of, places_first
+from .factors import ARGUMENTS, ascending, factors_of, places_first
+from .problem import Factor, Problem, Variable
 
 NUMPY = namespace(())
 FEW = 4  # assignments to the members of a tally for which what reads it is tabulated,

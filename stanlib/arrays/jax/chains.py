@@ -44,18 +44,28 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
     if single.dtype != jnp.float64:
         return plain(single, table)
     moves, logged = (table, True) if probabilities is None else (jnp.asarray(probabilities), False)
-    by_chain = moves.ndim == 4
+    by_chain, counts = moves.ndim == 4, (np.asarray(linked), np.asarray(often, float))
 
-    def again_in_logs(single: Any, moves: Any) -> Any:
+    def in_logs(single: Any, moves: Any) -> Any:
         moves = jnp.moveaxis(moves, -1, 1) if by_chain else moves
         return plain(jnp.swapaxes(single, 1, 2), moves if logged else _logs(moves))
 
-    in_logs = partial(_in_logs, again_in_logs)
+    total = _total(lambda *given: _in_probabilities(*given, *counts, which, logged), partial(_in_logs, in_logs))
+    # chains last, so that those side by side are next to each other in memory
+    return total(jnp.swapaxes(single, 1, 2), jnp.moveaxis(moves, 1, -1) if by_chain else moves)
+
+
+def _total(in_probabilities: Callable[[Any, Any], Any], in_logs: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """The value as a function of terms and moves, with the derivatives that come with it.
+
+    Args:
+        in_probabilities: whether nothing was lost; the value, and its derivatives.
+        in_logs: the same two, where something was.
+    """
 
     @jax.custom_jvp
     def with_gradient(single: object, table: object) -> Any:
-        counts = np.asarray(linked), np.asarray(often, float)
-        good, found = _in_probabilities(single, table, *counts, which, logged)
+        good, found = in_probabilities(single, table)
         again = lambda _: (jnp.ones_like(good), in_logs(single, table))
         # a loop of no or one iteration: many points side by side take none where all are good
         return lax.while_loop(lambda carry: ~carry[0], again, (good, found))[1]
@@ -71,8 +81,7 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
         value, of_single, of_table = with_gradient(*primals)
         return value, jnp.sum(of_single * tangents[0]) + jnp.sum(of_table * tangents[1])
 
-    # chains last, so that those side by side are next to each other in memory
-    return total(jnp.swapaxes(single, 1, 2), jnp.moveaxis(moves, 1, -1) if by_chain else moves)
+    return total
 
 
 def _in_logs(plain: Callable[[Any, Any], Any], single: Any, table: Any) -> Any:
