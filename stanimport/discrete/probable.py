@@ -18,7 +18,12 @@ from .terms import Term
 
 
 def is_probable(term: Term, sites: Sequence[Site], loops: Sequence[gprob.For], discrete: Set[str]) -> bool:
-    """Whether a term is the logarithm of a probability, that of one of several elements given others."""
+    """Whether a term is the logarithm of a probability, that of one of several elements given others.
+
+    One that stands for some values of elements only is not: chains that never leave a state are summed in logarithms.
+    """
+    if any(isinstance(s, gprob.If) and uses.mentions(s.condition, discrete) for s in term.path):
+        return False
     if len(sites) < 2 or any(s.missing or s.guards for s in sites) or term.changed:
         return False
     if sum(isinstance(s, (gprob.For, gprob.While)) for s in term.path) > len(loops):

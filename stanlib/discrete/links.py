@@ -59,8 +59,9 @@ def between(xp: Namespace, tables: Sequence[Rows], c: Chains, kind: int, shared:
         return Moves(_sum(xp, tables, c, at), None, _product(xp, tables, c, at))
     each = count > DIFFERENT or 1 < count > len(which) / DIFFERENT
     at = [row[:, None] for row in (most if each else different)]
-    found, product = (f(xp, tables, c, at) for f in (_sum, _product))
-    found, product = (None if x is None else xp.reshape(x, (-1, kind, kind)) for x in (found, product))
+    found = xp.reshape(_sum(xp, tables, c, at), (-1, kind, kind))
+    product = _product(xp, tables, c, at)
+    product = None if product is None else xp.reshape(product, (-1, kind, kind))
     if count == 1:
         return Moves(found[0], None, None if product is None else product[0])
     return Moves(found, None if each else which, product)

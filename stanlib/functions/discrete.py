@@ -127,7 +127,9 @@ def discrete_simplex__(xp: Namespace, theta: Array) -> Array:
     """Probabilities, as categorical takes them; what is no simplex rejects the draw."""
     from ..domains import SIMPLEX, guard
 
-    return guard(xp, "categorical_lpmf", (theta,), [(0, "theta", SIMPLEX)])[0]
+    (kept,) = guard(xp, "categorical_lpmf", (theta,), [(0, "theta", SIMPLEX)])
+    found: Array = kept
+    return found
 
 
 @variadic_function("discrete_total__")

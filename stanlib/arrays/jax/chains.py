@@ -50,7 +50,8 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
         moves = jnp.moveaxis(moves, -1, 1) if by_chain else moves
         return plain(jnp.swapaxes(single, 1, 2), moves if logged else _logs(moves))
 
-    total = _total(lambda *given: _in_probabilities(*given, *counts, which, logged), partial(_in_logs, in_logs))
+    fast = partial(_in_probabilities, linked=counts[0], often=counts[1], which=which, logged=logged)
+    total = _total(fast, partial(_in_logs, in_logs))
     # chains last, so that those side by side are next to each other in memory
     return total(jnp.swapaxes(single, 1, 2), jnp.moveaxis(moves, 1, -1) if by_chain else moves)
 
