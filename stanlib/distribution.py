@@ -16,9 +16,9 @@ The methods return one term per observation, from arguments that broadcast again
 terms are -inf; `variate` says what Stan throws for instead, of an outcome that is known. A method `draw` gives random
 numbers where Stan has no `_rng`, for the classes of NumPyro and Pyro alone. `argument_dims` tells of each
 argument how many trailing axes one observation has of it: {"theta": 1} for the probabilities of a categorical
-distribution. From one record come
-the functions `normal_lpdf`, `normal_lupdf`, `normal_cdf`, `normal_lcdf`, `normal_lccdf` and `normal_rng`, and the
-distribution that `y ~ normal(mu, sigma)` observes.
+distribution. From one record come the functions `normal_lpdf`, `normal_lupdf`, `normal_cdf`, `normal_lcdf`,
+`normal_lccdf` and `normal_rng`, and the distribution that `y ~ normal(mu, sigma)` observes. A method `pmf` gives
+probabilities, where sums over discrete parameters take no logarithms: `bernoulli_pmf__`, which no program can name.
 """
 from __future__ import annotations
 
@@ -363,8 +363,8 @@ def _register_functions(d: Distribution) -> None:
 
 
 def _summed_function(d: Distribution, method: str) -> Function:
-    """`normal_lpdf` and its like: the sum of the terms, for `cdf` their product."""
-    name, reduction = f"{d.name}_{method}", "prod" if method == "cdf" else "sum"
+    """`normal_lpdf` and its like: the sum of the terms, for `cdf` and `pmf` their product."""
+    name, reduction = f"{d.name}_{method}{'__' * (method == 'pmf')}", "prod" if method in ("cdf", "pmf") else "sum"
     texts = tuple(t.replace(f"{d.name}_{d.density}(", f"{name}(") for t in d.texts)
 
     def body(xp: Namespace, y: Array, *parameters: object) -> Array:

@@ -118,7 +118,7 @@ class Function:
     @cached_property
     def method(self) -> str:
         """The method of the distribution that this is: "lpdf", "cdf", "rng", ..."""
-        return self.name.rpartition("_")[2]
+        return self.name.rstrip("_").rpartition("_")[2]
 
     def on(self, library: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Decorator: another body for one array library ("numpy", "jax" or "torch"), written directly below."""

@@ -22,10 +22,10 @@ from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from . import values
 from .alike import Alike, alike
-from .densities import summed
 from .nodes import renamed, with_names
 from .parameters import Discrete, Stmts, text, variable
 from .pinned import may_be_zero
+from .probable import is_probable, valued
 from .segments import excluded, grid, numbered, segments, without_conditions
 from .sites import own_sites, with_values
 from .terms import Term
@@ -39,8 +39,8 @@ _UNREAD = -1  # as stanlib/discrete/problem.py has it
 class Table:
     """Statements, and what sum and draw are told.
 
-    That is a name, numbers of elements, how many on each axis, the table, and its row at every place, 0 for places
-    in their order.
+    That is a name, numbers of elements, how many on each axis, the table, its row at every place, 0 for places in
+    their order, and whether it holds probabilities in place of their logarithms.
     """
 
     statements: Stmts
@@ -79,6 +79,7 @@ class _Builder:
         self.made: list[gprob.Stmt] = []
         self.only: dict[str, int] = {}
         self.together = together(self.sites, len(self.loops), tallies, names)
+        self.probable = is_probable(term, self.sites, self.loops, discrete.keys())
         self.dense: Set[str] = frozenset()  # the indices of sites that are tabulated beyond the bounds of elements
 
     def build(self) -> Table:
@@ -96,7 +97,8 @@ class _Builder:
         found = variable(array(INT, len(counts) + 1), self.span, self.elements)
         widths = gprob.MakeArray(array(INT, 1), self.span, tuple(values.width(s, self.span) for s in self.sites))
         table_ = variable(array(REAL, dims + len(self.sites)), self.span, self.table)
-        return Table(tuple(self.made), (label, found, widths, table_, codes))
+        probable = gprob.int_const(int(self.probable), self.span)
+        return Table(tuple(self.made), (label, found, widths, table_, codes, probable))
 
     def _filled(self, before: Stmts, top: Stmts, counts: Sequence[gprob.Expr]) -> tuple[int, gprob.Expr]:
         """Declares and fills the table; how many axes it has beside those of sites, and the rows at all places."""
@@ -106,6 +108,7 @@ class _Builder:
             self._tabulate([], self._wrapped((*before, *bare), 0, True))
             return 0, none
         if not self.place and not self.together.told and (stretches := self._stretches(top)) is not None:
+            self.probable = False
             self._tabulate_stretches(stretches, counts)
             return len(counts), none
         self.dense = {s.index for s in self.sites if may_be_zero(s, top)}
@@ -247,7 +250,7 @@ class _Builder:
     def _tabulate(self, counts: Sequence[gprob.Expr], code: Stmts) -> None:
         """Declares the table, an axis for each site and count, zero where not all of it is computed, and fills it."""
         shape = (*(values.size(s, self.span) for s in self.sites), *counts)
-        zero = gprob.Const(REAL, self.span, 0.0)
+        zero = gprob.Const(REAL, self.span, float(self.probable))
         t = array(REAL, len(shape))
         if self.place or self.only or self.together.told or any(s.discrete.varies for s in self.sites):
             self._declare(self.table, t, shape, zero)
@@ -321,9 +324,8 @@ class _Builder:
 
     def _valued(self, body: Stmts, name: str, at: Sequence[gprob.IndexExpr]) -> Stmts:
         """The statements with a sum in place of the target, which an entry of a table is set to."""
-        start = gprob.Declare(self.span, self.sum, gprob.Sized(REAL), None, gprob.Const(REAL, self.span, 0.0))
         t, total = array(REAL, len(at)), variable(REAL, self.span, self.sum)
-        return (start, *summed(body, self.sum), self._set(name, t, at, total))
+        return (*valued(body, self.sum, self.probable, self.span), self._set(name, t, at, total))
 
     def _copies(self) -> Iterator[gprob.Stmt]:
         """Variables from outside that the code changes, with their values before it."""
@@ -358,8 +360,8 @@ class _Builder:
 
     def _parts(self, loop: gprob.For, body: Stmts) -> tuple[Stmts, Stmts, Stmts]:
         """The body of a loop in three, as the term's own code tells: only the middle runs for each value."""
-        original = next(s for s in uses.walk_statements(self.term.top) if _is_loop(s, loop.name))
-        assert isinstance(original, gprob.For)
+        loops = (s for s in uses.walk_statements(self.term.top) if isinstance(s, gprob.For))
+        original = next(s for s in loops if s.name == loop.name)
         before, middle, _ = self.term.parts(original.body)
         end = len(before) + len(middle)
         return body[: len(before)], body[len(before) : end], body[end:]
@@ -394,7 +396,3 @@ class _Builder:
 
     def _renamed(self, body: Stmts) -> Stmts:
         return renamed(body, self.names)
-
-
-def _is_loop(s: gprob.Stmt, name: str) -> bool:
-    return isinstance(s, gprob.For) and s.name == name

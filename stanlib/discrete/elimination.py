@@ -18,7 +18,7 @@ from .asking import asked
 from .chained import Choose, SummedChains
 from .chains import Chains
 from .compounds import Compounds
-from .links import between
+from .links import Moves, between
 from .merged import spelled_out
 from .possible import Possible, at_known, conditioned, left_possible
 from .problem import Factor, Problem, Rows, aligned, limit, permuted, rows, sum_of
@@ -224,7 +224,7 @@ class _Elimination:
         plan = order.plan(self.kinds, np.flatnonzero(self.left), [f.elements for f in several], limit(), excluding)
         if plan.largest > limit():
             raise order.too_large(self.problem, several, plan)
-        self.tables = [Rows(f.table, f.codes) for f in several]
+        self.tables = [Rows(f.table, f.codes, f.probabilities) for f in several]
         for step in plan.steps:
             self._take(step)
         return self.total, self.summed
@@ -354,25 +354,26 @@ class _Elimination:
             self._count(xp.sum(self._for_all(c.elements[:, 0], sums)))
             return
         single = xp.reshape(self._of_elements(c.elements.T.reshape(-1)), (length, count, kind))
-        tables, which = between(xp, self.tables, c, kind, self.sum_only)
+        moves = between(xp, self.tables, c, kind, self.sum_only)
         if self.sum_only:
-            self._sum_alone(c, single, tables, which)
+            self._sum_alone(c, single, moves)
             return
-        single, tables = xp.convert((single, tables))
+        single, tables = xp.convert((single, moves.table))
         last, sums = self._along(single, tables, c.linked.T, True)
         self.summed.append(SummedChains(c, xp.concatenate([single[:1], sums]), tables))
         self._count(xp.sum(self._for_all(c.elements[:, 0], self.reduce(xp, last))))
 
-    def _sum_alone(self, c: Chains, single: Any, table: Any, which: np.ndarray | None) -> None:
+    def _sum_alone(self, c: Chains, single: Any, moves: Moves) -> None:
         """The same where nothing is drawn afterwards."""
         xp, linked, elements = self.xp, c.linked.T, c.elements[:, 0]
 
         def plain(single: Any, table: Any) -> Any:
-            last, _ = self._along(single, table if which is None else xp.get(table, (which,)), linked, False)
+            last, _ = self._along(single, moves.by_step(xp, table, len(linked)), linked, False)
             return xp.sum(self._for_all(elements, self.reduce(xp, last)))
 
-        single, table = xp.convert((single, table))
-        self._count(xp.log_sum_of_chains(plain, single, table, linked, self.often[elements], which))
+        single, table = xp.convert((single, moves.table))
+        often = self.often[elements]
+        self._count(xp.log_sum_of_chains(plain, single, table, linked, often, moves.which, moves.probabilities))
 
     def _along(self, single: Any, tables: Any, linked: np.ndarray, keep: bool) -> tuple[Any, Any]:
         """What is summed up at the ends of chains, (chains, K), and at every step where it is kept.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .problem import Factor, rows
 
 FEW = 0.5  # classes among elements that are worth it,
 FEW_COMPONENTS = 0.8  # and among components
+FEW_ROWS = 4  # of a table of which a product is no call of a library
 GATHERED = 9  # rows of a table below which a product with counts costs less than to take them at an element's place
 
 
@@ -40,9 +42,14 @@ def _sums(xp: Namespace, table: Any, often: np.ndarray) -> Any:
     """The sum of rows of a table, (rows, K), as often as each counts for an element, (rows, n); (n, K)."""
     often, table = xp.convert((often, xp.swapaxes(table, 0, 1)))
     finite = table > -xp.inf
-    sums = xp.matmul(xp.where(finite, table, 0.0), often)
-    none = xp.matmul(xp.where(finite, 0.0, 1.0), often) > 0.0
-    return xp.swapaxes(xp.where(none, -xp.inf, sums), 0, 1)
+    product = partial(_by_terms, xp) if xp.shape(often)[0] <= FEW_ROWS else xp.matmul
+    sums, none = (product(xp.where(finite, *values), often) for values in ((table, 0.0), (0.0, 1.0)))
+    return xp.swapaxes(xp.where(none > 0.0, -xp.inf, sums), 0, 1)
+
+
+def _by_terms(xp: Namespace, a: Any, b: Any) -> Any:
+    """The product of matrices as a sum of few terms, which XLA computes with what stands around it."""
+    return xp.sum(xp.reshape(a, (*xp.shape(a), 1)) * b, axis=1)
 
 
 def _coupled(count: int, factors: Sequence[Factor]) -> np.ndarray:
@@ -180,4 +187,4 @@ def without_copies(xp: Namespace, factors: Sequence[Factor], stands_for: np.ndar
         if f.codes is not None:
             yield replace(f, elements=f.elements[kept], codes=f.codes[kept])
         else:
-            yield replace(f, elements=f.elements[kept], table=rows(xp, f.table, kept))
+            yield f.changed(xp, partial(rows, xp, index=kept), elements=f.elements[kept])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -182,12 +183,12 @@ def _of_several(xp: Namespace, f: Factor, values: np.ndarray) -> Iterator[Factor
         elif f.codes is not None:
             told = np.column_stack([f.codes[places], values[places][:, known]])
             different, codes = np.unique(told, axis=0, return_inverse=True)
-            table = _at(xp, f.table, different[:, 0], known, different[:, 1:])
-            codes = codes.reshape(-1) if xp.shape(table)[0] > 1 else np.zeros(len(places), int)
-            yield Factor(f.label, f.elements[places][:, ~known], table, codes)
+            found = f.changed(xp, partial(_at, xp, places=different[:, 0], known=known, values=different[:, 1:]))
+            codes = codes.reshape(-1) if xp.shape(found.table)[0] > 1 else np.zeros(len(places), int)
+            yield replace(found, elements=f.elements[places][:, ~known], codes=codes)
         else:
-            table = _at(xp, f.table, places, known, values[places][:, known])
-            yield replace(f, elements=f.elements[places][:, ~known], table=table)
+            entries = partial(_at, xp, places=places, known=known, values=values[places][:, known])
+            yield f.changed(xp, entries, elements=f.elements[places][:, ~known])
 
 
 def _at(xp: Namespace, table: Any, places: np.ndarray, known: np.ndarray, values: np.ndarray) -> Any:

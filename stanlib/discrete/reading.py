@@ -8,13 +8,14 @@ import numpy as np
 
 from ..arrays.base import Array, Namespace
 from . import tallies
-from .problem import Problem, factors_of, variables_of
+from .factors import ARGUMENTS, factors_of
+from .problem import Problem, variables_of
 
 
 def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     """From the arguments of a call: the number of variables, (name, numbers of elements, lower, upper) of each, the
-    tallies as tallies.py reads them, and (label, numbers of elements, widths, table, rows at all places or 0) of every
-    factor.
+    tallies as tallies.py reads them, and (label, numbers of elements, widths, table, rows at all places or 0,
+    whether it holds probabilities) of every factor.
 
     Raises:
         StanIndexError: for a variable that can have no value.
@@ -25,7 +26,8 @@ def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     counted, found, used = tallies.read(xp, variables, rest, size) if rest else ([], [], 0)
     all_, rest = (*variables, *counted), rest[used:]
     kinds = np.concatenate([np.full(v.lower.size, v.values, int) for v in all_])
-    factors = [f for i in range(0, len(rest), 5) for f in factors_of(xp, all_, kinds, *rest[i : i + 5])]
+    factors = [f for i in range(0, len(rest), ARGUMENTS)
+               for f in factors_of(xp, all_, kinds, *rest[i : i + ARGUMENTS])]  # fmt: skip
     problem = Problem(xp, all_, kinds, tuple(factors), len(counted))
     return tallies.applied(problem, found) if counted else problem
 
@@ -37,4 +39,4 @@ def bounds(
     count = int(arguments[0])
     variables = tuple(variables_of(arguments[1 : 1 + 4 * count]))
     tables = arguments[1 + 4 * count :]
-    return tallies.bounds(how, start, numbers, variables, tables[: 5 * starts], tables[5 * starts :])
+    return tallies.bounds(how, start, numbers, variables, tables[: ARGUMENTS * starts], tables[ARGUMENTS * starts :])

@@ -49,6 +49,30 @@ class _Choice:
 _Region = tuple[np.ndarray, tuple[_Choice, ...]]
 
 
+class _Terms:
+    """All terms one behind the other, `all_`, and the parts that their array has along its first axis.
+
+    A slice inside of a part is taken from that: derivatives are put together once then, not each within zeros.
+    """
+
+    def __init__(self, xp: Namespace, terms: Any):
+        shape = xp.shape(terms)
+        self.xp, self.size = xp, math.prod(shape)
+        self.all_ = xp.reshape(terms, (self.size,))
+        self.width = max(math.prod(shape[1:]), 1)
+        parts = (tuple(terms) if isinstance(terms, np.ndarray) else xp.unstack(terms)) if len(shape) > 1 else ()
+        self.parts = [xp.reshape(p, (self.width,)) for p in parts]
+
+    def between(self, first: int, end: int) -> Any:
+        """Those from first on, before `end`."""
+        part, at = divmod(first, self.width)
+        if not self.parts or end > (part + 1) * self.width:
+            return self.xp.get(self.all_, (slice(first, end),))
+        if at == 0 and end - first == self.width:
+            return self.parts[part]
+        return self.xp.get(self.parts[part], (slice(at, at + end - first),))
+
+
 def sums(xp: Namespace, codes: Any, groups: Any, terms: Any, excluded: Any) -> Array:
     """The sum over iterations for all values.
 
@@ -63,15 +87,15 @@ def sums(xp: Namespace, codes: Any, groups: Any, terms: Any, excluded: Any) -> A
         An array (K1, ..., Km, ...), with anything that is no NaN where values are excluded.
     """
     codes, groups, ignored = np.asarray(codes), np.asarray(groups), np.asarray(excluded, bool)
-    terms = xp.reshape(terms, (math.prod(xp.shape(terms)),))
     series = codes.shape[ignored.ndim : -1]
     if not codes.size:
         return np.zeros(codes.shape[:-1])
     shape = (*ignored.shape, math.prod(series)) if series else ignored.shape
     by_value = (ignored.size, *shape[ignored.ndim :], codes.shape[-1])
-    kinds = _kinds(xp, codes.reshape(by_value) - 1, groups.reshape(by_value), terms)
+    given = _Terms(xp, terms)
+    kinds = _kinds(codes.reshape(by_value) - 1, groups.reshape(by_value), given)
     if kinds is None:
-        return xp.sum(xp.reshape(xp.get(terms, (codes.reshape(-1) - 1,)), codes.shape), axis=-1)
+        return xp.sum(xp.reshape(xp.get(given.all_, (codes.reshape(-1) - 1,)), codes.shape), axis=-1)
     total: Any = np.zeros(())
     found: list[_Stretch] = []
     for here, member in kinds:
@@ -88,19 +112,19 @@ def sums(xp: Namespace, codes: Any, groups: Any, terms: Any, excluded: Any) -> A
 _Kind = tuple[Any, np.ndarray]
 
 
-def _kinds(xp: Namespace, codes: np.ndarray, groups: np.ndarray, terms: Any) -> list[_Kind] | None:
+def _kinds(codes: np.ndarray, groups: np.ndarray, terms: _Terms) -> list[_Kind] | None:
     """Of every kind the terms by iteration, (iterations, ...), and which of them are in the sum for all values.
 
     None where series differ in which kind a term is of.
     """
     if codes.ndim == 2:
-        return list(_of_one_series(xp, codes, groups, terms))
+        return list(_of_one_series(codes, groups, terms))
     if (groups != groups[:, :1]).any():
         return None
-    return list(_of_series(xp, codes, groups[:, 0], terms))
+    return list(_of_series(codes, groups[:, 0], terms))
 
 
-def _of_one_series(xp: Namespace, codes: np.ndarray, groups: np.ndarray, terms: Any) -> Iterator[_Kind]:
+def _of_one_series(codes: np.ndarray, groups: np.ndarray, terms: _Terms) -> Iterator[_Kind]:
     """From arrays (values, iterations)."""
     for group in range(1, int(groups.max()) + 1):
         value, iteration = np.nonzero(groups == group)
@@ -108,10 +132,10 @@ def _of_one_series(xp: Namespace, codes: np.ndarray, groups: np.ndarray, terms: 
         first = int(inside.min())
         member = np.zeros((len(codes), int(inside.max()) + 1 - first), bool)
         member[value, inside - first] = True
-        yield xp.get(terms, (slice(first, first + member.shape[1]),)), member
+        yield terms.between(first, first + member.shape[1]), member
 
 
-def _of_series(xp: Namespace, codes: np.ndarray, groups: np.ndarray, terms: Any) -> Iterator[_Kind]:
+def _of_series(codes: np.ndarray, groups: np.ndarray, terms: _Terms) -> Iterator[_Kind]:
     """From an array (values, series, iterations), and one of kinds (values, iterations)."""
     for group in range(1, int(groups.max()) + 1):
         member = groups == group
@@ -119,19 +143,19 @@ def _of_series(xp: Namespace, codes: np.ndarray, groups: np.ndarray, terms: Any)
         first, last = int(there[0]), int(there[-1]) + 1
         member = member[:, first:last]
         at = np.where(member[:, None], codes[:, :, first:last], -1).max(axis=0)
-        yield _taken(xp, terms, at), member
+        yield _taken(terms, at), member
 
 
-def _taken(xp: Namespace, terms: Any, at: np.ndarray) -> Any:
+def _taken(terms: _Terms, at: np.ndarray) -> Any:
     """The terms at (series, iterations), as (iterations, series): a block of them where they are one."""
-    count, length = at.shape
+    xp, (count, length) = terms.xp, at.shape
     line = int(at[1, 0] - at[0, 0]) if count > 1 else length
     first = int(at[0, 0]) // max(line, 1) * line
     shift = int(at[0, 0]) - first
     regular = at[0, 0] + line * np.arange(count)[:, None] + np.arange(length)
-    if line < length or shift + length > line or first + line * count > xp.shape(terms)[0] or (at != regular).any():
-        return xp.reshape(rows(xp, terms, at.T.reshape(-1)), (length, count))
-    block = xp.reshape(xp.get(terms, (slice(first, first + line * count),)), (count, line))
+    if line < length or shift + length > line or first + line * count > terms.size or (at != regular).any():
+        return xp.reshape(rows(xp, terms.all_, at.T.reshape(-1)), (length, count))
+    block = xp.reshape(terms.between(first, first + line * count), (count, line))
     return xp.swapaxes(xp.get(block, (slice(None), slice(shift, shift + length))), 0, 1)
 
 

@@ -18,7 +18,8 @@ import numpy as np
 from ..arrays import namespace
 from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
-from .problem import Factor, Problem, Variable, ascending, factors_of, places_first
+from .factors import ARGUMENTS, ascending, factors_of, places_first
+from .problem import Factor, Problem, Variable
 
 NUMPY = namespace(())
 FEW = 4  # assignments to the members of a tally for which what reads it is tabulated,
@@ -73,8 +74,8 @@ def bounds(
 
 def _by_place(tables: Sequence[Any]) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """The numbers of the tallies at the places of each table, their members there, if any, and the amounts."""
-    for i in range(0, len(tables), 5):
-        _, numbers, widths, table, codes = tables[i : i + 5]
+    for i in range(0, len(tables), ARGUMENTS):
+        _, numbers, widths, table, codes, _ = tables[i : i + ARGUMENTS]
         numbers = np.asarray(numbers, int)
         numbers = numbers.reshape(-1, numbers.shape[-1])
         table, axes = np.asarray(table), len(np.asarray(widths))
@@ -105,7 +106,7 @@ def read(
         shape = np.shape(numbers)
         low, high = (np.broadcast_to(np.asarray(b, int), shape) for b in (lower, upper))
         v = Variable(name, shape, low, high, first)
-        ends = at + 5 * int(starts), at + 5 * (int(starts) + int(tables))
+        ends = at + ARGUMENTS * int(starts), at + ARGUMENTS * (int(starts) + int(tables))
         found += _tallies(xp, how, int(start), [*variables, v], arguments[at : ends[0]], arguments[ends[0] : ends[1]])
         made.append(v)
         first, at = first + v.lower.size, ends[1]
@@ -139,8 +140,8 @@ def _amounts(
     kinds = np.ones(marks.first + marks.lower.size, int)  # tallies before it have no part in its tables
     for v in others:
         kinds[v.first : v.first + v.lower.size] = v.values
-    for i in range(0, len(tables), 5):
-        for f in factors_of(xp, (*others, marks), kinds, *tables[i : i + 5]):
+    for i in range(0, len(tables), ARGUMENTS):
+        for f in factors_of(xp, (*others, marks), kinds, *tables[i : i + ARGUMENTS]):
             table = np.rint(np.asarray(f.table)).astype(int)
             if f.codes is not None:
                 table = table[f.codes]

@@ -32,6 +32,11 @@ class bernoulli:
         return terms if xp.are_between(y, 0, 1) else within(xp, (y == 0) | (y == 1), terms)
 
     @staticmethod
+    def pmf(xp: Namespace, y: Array, theta: Array) -> Array:
+        terms = xp.where(y == 1, theta, 1 - theta)
+        return terms if xp.are_between(y, 0, 1) else within(xp, (y == 0) | (y == 1), terms, 0.0)
+
+    @staticmethod
     def cdf(xp: Namespace, y: Real, theta: Real) -> Array:
         return _with_ends(xp, y, 1 - theta, 0.0, 1.0)
 

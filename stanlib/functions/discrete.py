@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..arrays.base import Array, Namespace, Real
 from ..random.base import Random
-from ..registry import variadic_function
+from ..registry import stan_function, variadic_function
 
 
 @variadic_function("discrete_elements__")
@@ -120,6 +120,16 @@ def discrete_logs__(xp: Namespace, x: Array) -> Array:
     from ..distributions._terms import log0
 
     return log0(xp, x)
+
+
+@stan_function("vector discrete_simplex__(vector theta)")
+def discrete_simplex__(xp: Namespace, theta: Array) -> Array:
+    """Probabilities, as categorical takes them; what is no simplex rejects the draw."""
+    from ..domains import SIMPLEX, guard
+
+    (kept,) = guard(xp, "categorical_lpmf", (theta,), [(0, "theta", SIMPLEX)])
+    found: Array = kept
+    return found
 
 
 @variadic_function("discrete_total__")

@@ -534,3 +534,37 @@ parameters { vector<lower=0, upper=1>[T] come; real<lower=0, upper=1> phi; real<
       f = f .* [y[i, t] == 0, y[i, t] ? p : 1 - p, y[i, t] == 0]'; }
     target += log(sum(f)); } }""",
 )  # fmt: skip
+
+pair(
+    "occupancy that changes, by sites and years",
+    {"R": 3, "T": 4, "J": 2, "y": _ints(0, 1, 3, 4, 2), "x": _normals(3, 4)},
+    """data { int R; int T; int J; array[R, T, J] int y; matrix[R, T] x; }
+parameters { vector[2] g; vector[R] e; real<lower=0, upper=1> psi; vector<lower=0, upper=1>[2] p; %discrete% }""",
+    "array[R, T] int<lower=0, upper=1> z;",
+    """model { e ~ normal(0, 1); for (i in 1:R) { z[i, 1] ~ bernoulli(psi);
+  for (t in 2:T) z[i, t] ~ bernoulli(inv_logit(g[1] + g[2] * x[i, t] + e[i] + 2 * z[i, t - 1]));
+  for (t in 1:T) y[i, t] ~ bernoulli(p[z[i, t] + 1]); } }""",
+    """model { e ~ normal(0, 1); for (i in 1:R) { vector[2] f = [1 - psi, psi]';
+  for (t in 1:T) { if (t > 1) { vector[2] q = inv_logit(g[1] + g[2] * x[i, t] + e[i] + [0, 2]');
+      f = [f[1] * (1 - q[1]) + f[2] * (1 - q[2]), f[1] * q[1] + f[2] * q[2]]'; }
+    for (k in 1:2) f[k] *= exp(bernoulli_lpmf(y[i, t] | p[k])); }
+  target += log(sum(f)); } }""",
+)  # fmt: skip
+
+pair(
+    "moves by a softmax, some states are data",
+    {"T": 7, "K": 3, "y": _normals(7), "x": _normals(7), "s": [0, 0, 2, 0, 0, 3, 0]},
+    """data { int T; int K; vector[T] y; vector[T] x; array[T] int s; }
+parameters { matrix[K, K] a; matrix[K, K] b; ordered[K] mu; %discrete% }""",
+    "array[T] int<lower=1, upper=K> z;",
+    """model { for (t in 1:T) if (s[t] > 0 && z[t] != s[t]) target += negative_infinity();
+  for (t in 2:T) z[t] ~ categorical(softmax((a[z[t - 1]] + x[t] * b[z[t - 1]])')); y ~ normal(mu[z], 1); }""",
+    """model { vector[K] lp;
+  for (t in 1:T) { vector[K] now;
+    for (k in 1:K) { now[k] = s[t] > 0 && s[t] != k ? negative_infinity() : normal_lpdf(y[t] | mu[k], 1);
+      if (t > 1) { vector[K] path;
+        for (j in 1:K) path[j] = lp[j] + log_softmax((a[j] + x[t] * b[j])')[k];
+        now[k] += log_sum_exp(path); } }
+    lp = now; }
+  target += log_sum_exp(lp); }""",
+)  # fmt: skip

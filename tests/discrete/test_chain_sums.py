@@ -30,11 +30,17 @@ def plain(linked, often):
     return run
 
 
-def ours(single, table, linked, often, which=None):
+def ours(single, table, linked, often, which=None, probable=False):
+    """Value, derivatives and whether probabilities sufficed; the table may be `probable`, probabilities itself."""
     with jax.enable_x64(True):
         in_logs = plain(linked, often) if which is None else lambda s, t: plain(linked, often)(s, t[which])
-        f = lambda s, t: chains.log_sum_of_chains(in_logs, s, t, linked, often, which)
-        sufficed = lambda s, t: chains._in_probabilities(s, t, linked, often, which)[0]
+        logs = lambda t: xp.log(t) if probable else t
+        given = lambda t: (linked, often, which, t if probable else None)
+        f = lambda s, t: chains.log_sum_of_chains(in_logs, s, logs(t), *given(t))
+        last = lambda t: jnp.moveaxis(t, 1, -1) if t.ndim == 4 else t
+        sufficed = lambda s, t: chains._in_probabilities(
+            jnp.swapaxes(s, 1, 2), last(t), linked, often, which, not probable
+        )[0]  # fmt: skip
         both = jax.jit(lambda s, t: (jax.value_and_grad(f, (0, 1))(s, t), sufficed(s, t)))
         (value, found), good = both(jnp.asarray(single), jnp.asarray(table))
     return float(value), [np.asarray(g) for g in found], bool(good)
@@ -49,7 +55,7 @@ def exact(single, table, linked, often):
     for c in range(count):
         end = 1 + int(linked[:, c].sum())
         own = [[e(single[t, c, k]) for k in states] for t in range(end)]
-        at = lambda t: ((), (), (t,), (t, c))[table.ndim - 1]
+        at = lambda t: ((), (), (t,), (t % len(table), c))[table.ndim - 1]
         moves = [[[e(x) for x in row] for row in table[at(t)]] for t in range(end - 1)]
         ahead, back = [own[0]], [[mpmath.mpf(1)] * kind]
         for t in range(1, end):
@@ -70,8 +76,8 @@ def exact(single, table, linked, often):
     return value, [of_single, of_table]
 
 
-def agree(single, table, linked=None, often=None, which=None):
-    """Whether probabilities sufficed; raises unless value and derivatives are exact."""
+def agree(single, table, linked=None, often=None, which=None, probable=False):
+    """Whether probabilities sufficed; raises unless value and derivatives are exact, of `probable` moves too."""
     single, table = np.asarray(single, float), np.asarray(table, float)
     linked = np.ones((len(single) - 1, single.shape[1]), bool) if linked is None else linked
     often = np.ones(single.shape[1]) if often is None else often
@@ -83,7 +89,19 @@ def agree(single, table, linked=None, often=None, which=None):
     np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-11)
     for a, b in zip(found, wanted):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)
+    if probable:
+        agree_in_probabilities(single, table, linked, often, which, value, found)
     return good
+
+
+def agree_in_probabilities(single, table, linked, often, which, value, found):
+    """Where moves are given as probabilities, value and derivatives are those in their logarithms."""
+    moves = np.exp(table)
+    again, others, _ = ours(single, moves, linked, often, which, probable=True)
+    np.testing.assert_allclose(again, value, rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(others[0], found[0], rtol=1e-9, atol=1e-11)
+    assert np.isfinite(others[1]).all()
+    np.testing.assert_allclose(others[1] * moves, found[1], rtol=1e-9, atol=1e-11)
 
 
 def one(rows):
@@ -93,15 +111,16 @@ def one(rows):
 
 @pytest.mark.parametrize("kind", [2, 3, 5])
 @pytest.mark.parametrize("length", [7, 20])
-@pytest.mark.parametrize("of", ["all", "a step", "a step and a chain"])
+@pytest.mark.parametrize("of", ["all", "a step", "a chain", "a step and a chain"])
 def test_chains_of_several_lengths(of, length, kind):
     rng = np.random.default_rng(1)
     linked = np.arange(1, length)[:, None] < np.array([length, 3, 1, 6])
-    shape = {"all": (), "a step": (length - 1,), "a step and a chain": (length - 1, 4)}[of]
+    shape = {"all": (), "a step": (length - 1,), "a chain": (1, 4), "a step and a chain": (length - 1, 4)}[of]
     move = np.log(rng.dirichlet(np.ones(kind), (*shape, kind)))
     single = rng.normal(size=(length, 4, kind)) * 3
     single[..., 1:][rng.random(single[..., 1:].shape) < 0.1] = NEVER
-    assert agree(single, move, linked, np.array([1.0, 5.0, 2.0, 1.0]))
+    move[..., 0, 1] = NEVER
+    assert agree(single, move, linked, np.array([1.0, 5.0, 2.0, 1.0]), probable=length == 7)
 
 
 @pytest.mark.parametrize("kind", [3, 5])
@@ -111,7 +130,7 @@ def test_steps_of_few_tables(kind):
     which = np.array([2, *[0, 1] * 8, 0, 3])
     move, single = np.log(rng.dirichlet(np.ones(kind), (4, kind))), rng.normal(size=(20, 3, kind))
     move[1, 0, 1] = move[3, :, 2] = single[5, 0, 1] = NEVER
-    assert agree(single, move, linked, np.array([1.0, 2.0, 1.0]), which)
+    assert agree(single, move, linked, np.array([1.0, 2.0, 1.0]), which, probable=kind == 3)
     single[2:4, 1] += [[0, *[-900.0] * (kind - 1)], [NEVER, *[0.0] * (kind - 1)]]
     agree(single, move + np.where(np.eye(kind) > 0, 0.0, -800.0), linked, np.ones(3), which)
 
@@ -183,6 +202,15 @@ def test_nothing_is_possible():
 def test_what_is_not_a_number_stays_so():
     single, linked, often = one([[0, 0.0], [np.nan, 0], [0, 0]]), np.ones((2, 1), bool), np.ones(1)
     assert np.isnan(ours(single, np.zeros((2, 2)), linked, often)[0])
+
+
+def test_far_observations_of_moves_in_probabilities():
+    """What underflows counts in the end: the sum is that of logarithms, and where moves never lead derivatives stay."""
+    single, stay = one([[0, 0], *[[-90.0, 0.0]] * 10, [0, NEVER]]), np.array([[0.5, 0.5], [0.0, 1.0]])
+    value, found, good = ours(single, stay, np.ones((11, 1), bool), np.ones(1), probable=True)
+    assert not good
+    np.testing.assert_allclose(value, 10 * -90 + 11 * np.log(0.5), rtol=1e-14)
+    np.testing.assert_allclose(found[1], [[22.0, 0.0], [0.0, 0.0]], atol=1e-12)
 
 
 def test_a_long_chain():

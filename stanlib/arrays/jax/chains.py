@@ -27,25 +27,46 @@ FEW = 4  # states
 
 
 def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any, linked: Any, often: Any,
-                      which: Any = None) -> Any:  # fmt: skip
+                      which: Any = None, probabilities: Any = None) -> Any:  # fmt: skip
     """The sum of the logarithms of the sums over all paths of every chain, as often as it counts.
 
     Args:
         plain: the same, from single and table, in logarithms.
         single: the terms of single states, (length, chains, K).
-        table: those between one and the next, (K, K), (length - 1, K, K), or (length - 1, chains, K, K).
+        table: those between one and the next, (K, K), (length - 1, K, K), or (length - 1, chains, K, K); with
+            (1, chains, K, K), the same at all steps of a chain.
             With `which`, (n, K, K), the one of each step.
         linked: which steps there are, (length - 1, chains).
         often: a number for each chain.
         which: numbers of tables, (length - 1,).
+        probabilities: what the tables are the logarithms of, if that is known: derivatives are in these then.
     """
     if single.dtype != jnp.float64:
         return plain(single, table)
-    in_logs = partial(_in_logs, plain)
+    moves, logged = (table, True) if probabilities is None else (jnp.asarray(probabilities), False)
+    by_chain, counts = moves.ndim == 4, (np.asarray(linked), np.asarray(often, float))
+
+    def in_logs(single: Any, moves: Any) -> Any:
+        moves = jnp.moveaxis(moves, -1, 1) if by_chain else moves
+        return plain(jnp.swapaxes(single, 1, 2), moves if logged else _logs(moves))
+
+    fast = partial(_in_probabilities, linked=counts[0], often=counts[1], which=which, logged=logged)
+    total = _total(fast, partial(_in_logs, in_logs))
+    # chains last, so that those side by side are next to each other in memory
+    return total(jnp.swapaxes(single, 1, 2), jnp.moveaxis(moves, 1, -1) if by_chain else moves)
+
+
+def _total(in_probabilities: Callable[[Any, Any], Any], in_logs: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """The value as a function of terms and moves, with the derivatives that come with it.
+
+    Args:
+        in_probabilities: whether nothing was lost; the value, and its derivatives.
+        in_logs: the same two, where something was.
+    """
 
     @jax.custom_jvp
     def with_gradient(single: object, table: object) -> Any:
-        good, found = _in_probabilities(single, table, np.asarray(linked), np.asarray(often, float), which)
+        good, found = in_probabilities(single, table)
         again = lambda _: (jnp.ones_like(good), in_logs(single, table))
         # a loop of no or one iteration: many points side by side take none where all are good
         return lax.while_loop(lambda carry: ~carry[0], again, (good, found))[1]
@@ -61,12 +82,17 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
         value, of_single, of_table = with_gradient(*primals)
         return value, jnp.sum(of_single * tangents[0]) + jnp.sum(of_table * tangents[1])
 
-    return total(single, table)
+    return total
 
 
 def _in_logs(plain: Callable[[Any, Any], Any], single: Any, table: Any) -> Any:
     value, back = jax.vjp(plain, single, table)
     return (value, *back(jnp.ones_like(value)))
+
+
+def _logs(x: Any) -> jax.Array:
+    """Logarithms; -inf at 0, with a derivative of 0."""
+    return jnp.where(x > 0, jnp.log(jnp.where(x > 0, x, 1.0)), -jnp.inf)
 
 
 def _finite(x: Any) -> jax.Array:
@@ -76,17 +102,22 @@ def _finite(x: Any) -> jax.Array:
 class _Scaled:
     """Chains in probabilities: the terms of states, (length, K, chains), and moves, each divided by the largest.
 
-    Moves have the shape (K, K, 1), (length - 1, K, K, 1), (length - 1, K, K, chains), or (n, K, K, 1) if it is told
-    which are those of each step.
+    Moves that are not logged are taken as they are. They have the shape (K, K, 1) or (K, K, chains) if they are those
+    of all steps, (length - 1, K, K, 1), (length - 1, K, K, chains), or (n, K, K, 1) if it is told which are those of
+    each step.
     """
 
-    def __init__(self, single: Any, table: Any, linked: np.ndarray, which: np.ndarray | None):
-        single = jnp.swapaxes(single, 1, 2)
-        self.most, self.most_moved = _finite(jnp.max(single, 1)), _finite(jnp.max(table, (-2, -1)))
-        self.own = jnp.exp(single - self.most[:, None])
-        moves = jnp.exp(table - self.most_moved[..., None, None])
-        self.moves = moves[..., None] if table.ndim < 4 else jnp.moveaxis(moves, 1, -1)
-        self.same, self.all_, self.which = table.ndim == 2, bool(linked.all()), which
+    def __init__(self, single: Any, table: Any, linked: np.ndarray, which: np.ndarray | None, logged: bool):
+        self.by_chain = table.ndim == 4
+        self.same = table.ndim == 2 or self.by_chain and len(table) == 1
+        moves = table[0] if self.by_chain and self.same else table if self.by_chain else table[..., None]
+        self.most, self.most_moved, self.logged = _finite(jnp.max(single, 1)), None, logged
+        self.own, self.moves = jnp.exp(single - self.most[:, None]), moves
+        if logged:
+            most = _finite(jnp.max(moves, (-3, -2)))
+            self.moves = jnp.exp(moves - most[..., None, None, :])
+            self.most_moved = most if self.by_chain else most[..., 0]
+        self.all_, self.which = bool(linked.all()), which
         self.unroll: bool | int = len(linked) <= SHORT or 1
         self.states = range(single.shape[1])
         self.there = None if self.all_ else jnp.asarray(linked)
@@ -144,31 +175,40 @@ class _Scaled:
 
 
 def _in_probabilities(
-    single: Any, table: Any, linked: np.ndarray, often: np.ndarray, which: np.ndarray | None = None
+    single: Any, table: Any, linked: np.ndarray, often: np.ndarray, which: np.ndarray | None = None, logged: bool = True
 ) -> Any:
-    """Whether nothing was lost; the value, and its derivatives in the terms, (length, chains, K), and in the table."""
-    chains = _Scaled(single, table, linked, which)
+    """Whether nothing was lost; the value, and its derivatives in the terms and in the table.
+
+    The terms of states have the shape (length, K, chains), the table that of `log_sum_of_chains` but with chains last.
+    """
+    chains = _Scaled(single, table, linked, which, logged)
     last, (reached, sizes, shares) = chains.forward()
     left, arriving = chains.backward(shares)
     sizes = jnp.concatenate([chains.start[None], sizes])
     counted = np.concatenate([np.ones((1, len(often))), linked]) * often
     value = jnp.sum(jnp.where(counted > 0, jnp.log(sizes) + chains.most, 0.0) * counted)
-    of_moves = counted[1:] if table.ndim == 4 else counted[1:].sum() if chains.same else counted[1:].sum(1)
-    of_moves = of_moves if which is None else np.bincount(which, of_moves, len(table))
-    value += jnp.sum(jnp.where(of_moves > 0, chains.most_moved, 0.0) * of_moves)
+    if chains.most_moved is not None:
+        summed = ((0,) if chains.same else ()) + (() if chains.by_chain else (1,))
+        of_moves = counted[1:].sum(summed) if summed else counted[1:]
+        of_moves = of_moves if which is None else np.bincount(which, of_moves, len(table))
+        value += jnp.sum(jnp.where(of_moves > 0, chains.most_moved, 0.0) * of_moves)
     good = jnp.all(sizes > SMALL) & jnp.all(left < LARGE) & jnp.isfinite(value)
     before = jnp.concatenate([chains.first[None], reached[:-1]])
     of_single = jnp.concatenate([before * left, last[None]]) * counted[:, None]
-    of_table = _of_table(chains, before, arriving * often, table.ndim)
-    return good, (value, jnp.swapaxes(of_single, 1, 2), of_table)
+    of_table = _of_table(chains, before, arriving * often)
+    of_table = of_table[None] if chains.by_chain and chains.same else of_table
+    return good, (value, of_single, of_table)
 
 
-def _of_table(chains: _Scaled, before: Any, arriving: Any, axes: int) -> jax.Array:
+def _of_table(chains: _Scaled, before: Any, arriving: Any) -> jax.Array:
     """The derivatives in the moves from states, (length - 1, K, chains), to those at which their share arrives."""
-    if axes == 4:
-        return jnp.moveaxis(before[:, :, None] * arriving[:, None] * chains.moves, -1, 1)
-    if chains.which is not None:
+    if chains.by_chain:
+        found = before[:, :, None] * arriving[:, None]
+        found = jnp.sum(found, 0) if chains.same else found
+        return found * chains.moves if chains.logged else found
+    if chains.which is None:
+        found = jnp.einsum(f"tjc,tkc->{'jk' if chains.same else 'tjk'}", before, arriving)
+    else:
         here = [(chains.which == i).astype(float)[:, None, None] for i in range(len(chains.moves))]
-        parts = [jnp.einsum("tjc,tkc->jk", before * there, arriving) for there in here]
-        return jnp.stack(parts) * chains.moves[..., 0]
-    return jnp.einsum(f"tjc,tkc->{'jk' if axes == 2 else 'tjk'}", before, arriving) * chains.moves[..., 0]
+        found = jnp.stack([jnp.einsum("tjc,tkc->jk", before * there, arriving) for there in here])
+    return found * chains.moves[..., 0] if chains.logged else found

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import jax
@@ -12,6 +13,8 @@ from jax.interpreters import ad, batching, mlir
 
 from .. import numpy as _np
 from ..base import Array
+
+FEW_LINES = 64  # that are worth an index for each of their entries
 
 
 class Order:
@@ -26,6 +29,14 @@ class Order:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Order) and self._key == other._key
+
+    def turned(self, size: int) -> tuple[int, int] | None:
+        """The sides of a grid of so many entries that the order is the columns of; None if it is that of no grid."""
+        if len(self.index) != size or size < 4 or self.index[0] != 0 or (columns := int(self.index[1])) < 2:
+            return None
+        sides = size // columns, columns
+        grid = np.arange(sides[0] * sides[1]).reshape(sides)
+        return sides if np.array_equal(grid.T.reshape(-1), self.index) else None
 
     def inverse(self, size: int) -> "Order":
         """Where each of so many entries has gone."""
@@ -46,12 +57,26 @@ def rearranged(x: object, index: np.ndarray) -> Any:
 
 
 def _taken(x: Array, *, order: Order, axis: int) -> jax.Array:
-    there = order.index >= 0
-    at = (*(slice(None),) * axis, np.maximum(order.index, 0))
-    found = jnp.asarray(x).at[at].get(mode="promise_in_bounds", wrap_negative_indices=False)
+    x, there = jnp.asarray(x), order.index >= 0
+    if (sides := order.turned(x.shape[axis])) is not None:
+        turned = jnp.swapaxes(x.reshape(*x.shape[:axis], *sides, *x.shape[axis + 1 :]), axis, axis + 1)
+        return turned.reshape(x.shape)
+    lines = math.prod(x.shape[:axis])
+    if axis == x.ndim - 1 and 1 < lines <= FEW_LINES:
+        found = _of_lines(x.reshape(lines, x.shape[axis]), np.maximum(order.index, 0))
+        found = found.reshape(*x.shape[:axis], len(there))
+    else:
+        at = (*(slice(None),) * axis, np.maximum(order.index, 0))
+        found = x.at[at].get(mode="promise_in_bounds", wrap_negative_indices=False)
     if there.all():
         return found
     return jnp.where(there.reshape(-1, *(1,) * (found.ndim - axis - 1)), found, jnp.zeros((), found.dtype))
+
+
+def _of_lines(x: jax.Array, index: np.ndarray) -> jax.Array:
+    """Entries of every line as one gather of single numbers, whose result XLA leaves line by line."""
+    at = (np.arange(len(x))[:, None] * x.shape[1] + index).reshape(-1)
+    return x.reshape(-1).at[at].get(mode="promise_in_bounds", wrap_negative_indices=False).reshape(len(x), len(index))
 
 
 def _shape(x: Any, *, order: Order, axis: int) -> Any:

@@ -225,7 +225,7 @@ def at_set(x: Any, index: Any, value: Any) -> np.ndarray:
 
 def log_sum_of_chains(
     plain: Callable[[Any, Any], object], single: object, table: object, linked: object, often: object,
-    which: object = None,
+    which: object = None, probabilities: object = None,
 ) -> object:
     return plain(single, table)
 

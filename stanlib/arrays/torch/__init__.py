@@ -337,7 +337,7 @@ def without_nan(x: object) -> Any:
 
 def log_sum_of_chains(
     plain: Callable[[Any, Any], object], single: object, table: object, linked: object, often: object,
-    which: object = None,
+    which: object = None, probabilities: object = None,
 ) -> object:
     return plain(single, table)
 
