@@ -57,9 +57,10 @@ class Call:
 
 
 def functions() -> list[registry.Function]:
-    """The records that are functions of values alone: those without random numbers that take no functions."""
+    """The records that are functions of values alone, without random numbers, and whose names can stand in programs."""
     registry.load()
-    return [f for f in registry.SYMBOLS.values() if not f.raw and not f.random and f.symbol not in OPTIONS]
+    named = [f for f in registry.SYMBOLS.values() if not f.symbol.endswith("__") and f.symbol not in OPTIONS]
+    return [f for f in named if not f.raw and not f.random]
 
 
 def calls(f: registry.Function) -> list[Call]:
