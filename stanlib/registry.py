@@ -115,6 +115,11 @@ class Function:
         texts = [s.is_componentwise for s in self.signatures]
         return any(texts) and all(c or s.is_scalar for c, s in zip(texts, self.signatures))
 
+    @property
+    def is_named(self) -> bool:
+        """Whether a program can name it: names of what the compiler alone calls end in underscores."""
+        return not self.name.endswith("__")
+
     @cached_property
     def method(self) -> str:
         """The method of the distribution that this is: "lpdf", "cdf", "rng", ..."""

@@ -28,13 +28,10 @@ def tables() -> str:
 
 
 def _chapters() -> dict[str, dict[str, list[Function]]]:
-    """The records of functions that belong to no distribution, by chapter and Stan name.
-
-    Names that end in two underscores can't stand in a program: only the compiler writes them.
-    """
+    """The records of functions that belong to no distribution and can stand in a program, by chapter and Stan name."""
     out: dict[str, dict[str, list[Function]]] = defaultdict(lambda: defaultdict(list))
     for function in registry.SYMBOLS.values():
-        if function.distribution is None and not function.name.endswith("__"):
+        if function.distribution is None and function.is_named:
             out[_title(function.body.__module__)][function.name].append(function)
     return out
 

@@ -122,7 +122,7 @@ def discrete_logs__(xp: Namespace, x: Array) -> Array:
     return log0(xp, x)
 
 
-@stan_function("vector discrete_simplex__(vector theta)")
+@stan_function("vector discrete_simplex__(vector theta)", examples=[([0.2, 0.5, 0.3],)])
 def discrete_simplex__(xp: Namespace, theta: Array) -> Array:
     """Probabilities, as categorical takes them; what is no simplex rejects the draw."""
     from ..domains import SIMPLEX, guard

@@ -59,7 +59,7 @@ class Call:
 def functions() -> list[registry.Function]:
     """The records that are functions of values alone, without random numbers, and whose names can stand in programs."""
     registry.load()
-    named = [f for f in registry.SYMBOLS.values() if not f.symbol.endswith("__") and f.symbol not in OPTIONS]
+    named = [f for f in registry.SYMBOLS.values() if f.is_named and f.symbol not in OPTIONS]
     return [f for f in named if not f.raw and not f.random]
 
 

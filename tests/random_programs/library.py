@@ -55,7 +55,9 @@ def functions() -> tuple[registry.Function, ...]:
 
 
 def _callable(f: registry.Function) -> bool:
-    if f.raw or f.random or f.removed or f.effect or not f.built or not f.examples or f.name in WITHOUT | INEXACT:
+    if not f.is_named or f.raw or f.random or f.removed or f.effect or not f.built:
+        return False
+    if not f.examples or f.name in WITHOUT | INEXACT:
         return False
     return not f.name.endswith(("_lupdf", "_lupmf", "_lp")) and not f.name.startswith("operator")
 
