@@ -57,6 +57,7 @@ def rearranged(x: object, index: np.ndarray) -> Any:
 
 
 def _taken(x: Array, *, order: Order, axis: int) -> jax.Array:
+    """Entries along an axis in an order, zeros for nothing; a transposition where the order is that of a grid."""
     x, there = jnp.asarray(x), order.index >= 0
     if (sides := order.turned(x.shape[axis])) is not None:
         turned = jnp.swapaxes(x.reshape(*x.shape[:axis], *sides, *x.shape[axis + 1 :]), axis, axis + 1)
