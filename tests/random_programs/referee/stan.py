@@ -29,6 +29,9 @@ _SUFFIX = "_cpp"
 # they have 4 digits at worst, the functions themselves all.
 _APPROXIMATED = re.compile(r"\b(std_)?normal_lc?cdf\b|~ (std_)?normal\(.*\bT\[")
 
+# Of which stanli counts each number once on the unconstrained scale, where Stan has two.
+_ARRAYS_OF_COMPLEX = re.compile(r"(?<!transformed )parameters \{[^}]*\barray\[[^\]]*\] complex")
+
 # Statements that never run: of a program this long stanc's optimizations (O1), which lose terms, are left out.
 _PADDING = "{ int pad_it = 0; " + "if (pad_it > 0) { " * 60 + "pad_it += 1; " * 700 + "}" * 61
 
@@ -75,6 +78,8 @@ class Stan:
                 self._model = stanli.Model(stan_code=_RESERVED.sub(rf"\1{_SUFFIX}", text), data=renamed)
             except RuntimeError as e:
                 raise (Refused if "error in 'string'" in str(e) else Unsupported)(str(e)) from None
+        if _ARRAYS_OF_COMPLEX.search(text):
+            raise Unsupported("complex numbers in arrays of parameters")
         self.size = self._model.n_unconstrained
         names, has_columns = self._model._column_names()
         self.has_variables = has_columns and not any("unavailable" in str(w.message) for w in said)

@@ -172,3 +172,11 @@ def test_interpreted_products_are_differentiated_in_the_order_of_their_axes():
     value, gradient = evaluate(traced.jaxpr, given)
     assert value == pytest.approx(0.7 + 3 * 0.28)
     assert gradient == pytest.approx(np.array([[1.0, 0.7], [1.2, 2.1]]))
+
+
+def test_complex_numbers_in_arrays_of_parameters_are_not_asked_of_stanli():
+    """It has one number for each; those of transformed parameters are none of them."""
+    with pytest.raises(Unsupported, match="arrays of parameters"):
+        Stan("parameters { real a; array[3] complex f; } model { }", {})
+    made = "transformed parameters { array[2] complex f; f[1] = a; f[2] = a; }"
+    assert Stan(f"parameters {{ real a; }} {made} model {{ a ~ normal(0, 1); }}", {}).size == 1
