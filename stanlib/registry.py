@@ -240,9 +240,9 @@ def parameters_of(candidate: Candidate) -> tuple[Parameter, ...]:
 
 
 def names(include_removed: bool = True) -> Iterable[str]:
-    """The Stan names of all library functions that a program may call: those of the compiler end in underscores."""
+    """The Stan names of all library functions that a program may call."""
     load()
-    written = (n for n in FUNCTIONS if not n.endswith("__"))
+    written = (n for n, records in FUNCTIONS.items() if records[0].is_named)
     return (n for n in written if include_removed or not all(f.removed for f in FUNCTIONS[n]))
 
 

@@ -23,7 +23,7 @@ def function(name: str) -> str:
     """Signatures, meaning, conditions and formula of a library function; "" for a name that it does not have."""
     registry.load()
     records = registry.FUNCTIONS.get(normalized(name), ())
-    if not records or name.endswith("__"):
+    if not records or not records[0].is_named:
         return ""
     texts = [t for f in records for t in f.texts]
     parts = [_code(_unnormalized(name, texts) or [_variadic(name)]), *_unique(_meaning(f) for f in records)]
