@@ -1,7 +1,7 @@
 """What random numbers of a law are asked for by: arguments, shapes and bounds."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,19 +46,16 @@ def part(
         lower, upper: bounds that truncate a law of numbers, None where there is none.
     """
     record, shape = get(name), xp.shape(place)
-    out: Array
-    if record.event_dims:
-        out = record.methods["rng"](xp, random, *xp.convert(rng_arguments(record, arguments, shape)))
-        return out
     if not record.argument_names:  # std_normal, which draws single numbers alone
         record, arguments = get("normal"), (xp.asarray(0.0), xp.asarray(1.0))
+    rng: Callable[..., Array] = record.methods["rng"]
+    if record.event_dims:
+        return rng(xp, random, *xp.convert(rng_arguments(record, arguments, shape)))
     wide = [xp.broadcast_to(a, shape) if shape else a for a in xp.convert(tuple(arguments))]
     if lower is None and upper is None:
-        out = record.methods["rng"](xp, random, *rng_arguments(record, wide, ()))
-        return out
+        return rng(xp, random, *rng_arguments(record, wide, ()))
     share = random.uniform(shape)
-    out = truncated_quantile(xp, record, tuple(wide), lower, upper, share)
-    return out
+    return truncated_quantile(xp, record, tuple(wide), lower, upper, share)
 
 
 def marked(own: Any, read: Sequence[Any], chosen: Any = ()) -> Any:

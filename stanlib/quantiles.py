@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays.base import Namespace
+from .arrays.base import Array, Namespace
 from .dataclass import dataclass
 from .distribution import Distribution
 
@@ -25,7 +25,7 @@ _Bracket = tuple[Any, Any, Any, Any, Any, Any, Any]  # two points around a zero,
 @np.errstate(all="ignore")  # where both probabilities are 0 their difference is no number: such points are not below
 def truncated_quantile(
     xp: Namespace, record: Distribution, arguments: tuple[Any, ...], lower: Any, upper: Any, share: Any
-) -> Any:
+) -> Array:
     """The point between the bounds below which lies the given share of the probability between them.
 
     Args:
@@ -110,7 +110,7 @@ def _next_place(xp: Namespace, close: float, a: Any, b: Any, c: Any, fa: Any, fb
     return xp.minimum(xp.maximum(t, least), 1.0 - least)
 
 
-def _whole_quantile(xp: Namespace, tails: "_Tails", lower: Any, upper: Any, share: Any) -> object:
+def _whole_quantile(xp: Namespace, tails: "_Tails", lower: Any, upper: Any, share: Any) -> Array:
     """The same of a discrete law: the first of two neighbours is below the quantile, the last is not."""
     before = None if lower is None else lower - 1
     over = tails.searching(before, upper, share)
