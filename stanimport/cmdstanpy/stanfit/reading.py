@@ -19,7 +19,6 @@ _KINDS: dict[str, type[CmdStanFit]] = {
     "sample": CmdStanMCMC, "optimize": CmdStanMLE, "variational": CmdStanVB, "laplace": CmdStanLaplace,
     "pathfinder": CmdStanPathfinder,
 }  # fmt: skip
-_METHODS = ("sample", "optimize", "variational", "laplace", "pathfinder")
 
 
 def from_csv(path: object = None, method: str | None = None) -> CmdStanFit:
@@ -30,8 +29,8 @@ def from_csv(path: object = None, method: str | None = None) -> CmdStanFit:
     """
     if path is None:
         raise ValueError("Must specify path to Stan CSV files.")
-    if method is not None and method not in _METHODS:
-        raise ValueError(f"Bad method argument {method}, must be one of: {', '.join(_METHODS)}")
+    if method is not None and method not in _KINDS:
+        raise ValueError(f"Bad method argument {method}, must be one of: {', '.join(_KINDS)}")
     if not isinstance(path, (str, os.PathLike, list, tuple)):
         raise ValueError(f"Invalid path specification: {path}")
     files = stan_csv.found(path)

@@ -71,7 +71,7 @@ class StoodIn:
 
 
 def _are_equal(first: Any, other: Any) -> bool:
-    pairs = list(zip(nested.leaves(first), nested.leaves(other)))
-    return len(pairs) == len(nested.leaves(first)) == len(nested.leaves(other)) and all(
-        np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc") for a, b in pairs
+    ones, others = nested.leaves(first), nested.leaves(other)
+    return len(ones) == len(others) and all(
+        np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc") for a, b in zip(ones, others)
     )
