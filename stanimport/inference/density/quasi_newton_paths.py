@@ -15,6 +15,7 @@ import numpy as np
 from jax import Array
 
 from stanlib.errors import MissingLibraryError
+from stanlib.random.streams import begun, fold, normals
 
 from ..precision import random_keys
 from ..programs import Program
@@ -75,8 +76,8 @@ def run(
     ends, density = limits or Limits(), Called(posterior.log_density, posterior.blank)
 
     def path(keys: Any, start: Any) -> tuple[Any, Any, Any]:
-        best = Search(density, keys[0], num_elbo_draws, ends).best(start)
-        points, log_q = _drawn(best, keys[1], num_draws)
+        best = Search(density, begun(keys[0]), num_elbo_draws, ends).best(start)
+        points, log_q = _drawn(best, begun(keys[1]), num_draws)
         return points, jax.vmap(density)(points), log_q
 
     keys = random_keys(seed, 6, count=2 * len(starts)).reshape(-1, 2, 2)
@@ -89,12 +90,12 @@ def run(
 class Search:
     """Quasi-Newton steps along one path, and the approximations at their points."""
 
-    def __init__(self, log_density: Any, key: Any, num_draws: int, limits: Limits):
+    def __init__(self, log_density: Any, state: Any, num_draws: int, limits: Limits):
         try:
             import optax
         except ImportError:
             raise MissingLibraryError("Pathfinder needs Optax: pip install 'stanimport[inference]'") from None
-        self.log_density, self.key, self.num_draws, self.limits = log_density, key, num_draws, limits
+        self.log_density, self.state, self.num_draws, self.limits = log_density, state, num_draws, limits
         self.directions = optax.scale_by_lbfgs(limits.history, scale_init_precond=limits.init_alpha is None)
         self.search = optax.scale_by_zoom_linesearch(_LINE_SEARCH)
         self.evaluated = jax.value_and_grad(lambda x: -log_density(x))
@@ -105,7 +106,7 @@ class Search:
 
     def _bound(self, law: Normal, number: Any) -> Array:
         """The evidence lower bound of an approximation."""
-        points, log_q = _drawn(law, jax.random.fold_in(self.key, number), self.num_draws)
+        points, log_q = _drawn(law, fold(self.state, number), self.num_draws)
         found = (jax.lax.map(self.log_density, points) - log_q).mean()
         return jnp.where(jnp.isfinite(found), found, -jnp.inf)
 
@@ -162,7 +163,7 @@ def _moved(law: Normal, point: Array, gradient: Array) -> Normal:
     return Normal(point, gradient, jnp.where(curved, 1 / inverse, diagonal), *kept)
 
 
-def _drawn(law: Normal, key: Any, count: int) -> tuple[Any, Any]:
+def _drawn(law: Normal, state: Any, count: int) -> tuple[Any, Any]:
     """Draws from an approximation, (count, size), and their log densities.
 
     The covariance is diag(d) + B G B' with B = (diag(d) Z', S'), and the mean a Newton step by it away from the point.
@@ -177,7 +178,7 @@ def _drawn(law: Normal, key: Any, count: int) -> tuple[Any, Any]:
     Q, R = jnp.linalg.qr(B / root[:, None])
     L = jnp.linalg.cholesky(jnp.eye(len(R)) + R @ G @ R.T)
     mean = law.point - d * law.gradient - B @ (G @ (B.T @ law.gradient))
-    u = jax.random.normal(key, (count, d.size))
+    u = normals(state, (count, d.size), d.dtype)
     points = mean + root * (u + (u @ Q) @ (L - jnp.eye(len(L))).T @ Q.T)
     scale = jnp.log(d).sum() / 2 + jnp.log(jnp.diagonal(L)).sum()
     return points, -0.5 * (u**2).sum(axis=1) - scale - d.size / 2 * math.log(2 * math.pi)

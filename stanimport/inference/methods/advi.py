@@ -17,6 +17,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from stanlib.random.streams import begun, fold, normals
+
 from .. import options
 from ..density import initial
 from ..density.conditioned import posterior_of
@@ -163,9 +165,8 @@ class _Ascent:
 
         def body(i: Any, carry: Any) -> Any:
             (params, squares, key), failures = carry
-            key, now = jax.random.split(key)
-            gradient, fine = self._gradient(params, now)
             number = first + i + 1
+            gradient, fine = self._gradient(params, fold(begun(key), number))
             squares = jnp.where(number == 1, gradient**2, _KEPT * squares + _NEW * gradient**2)
             params = params + eta / jnp.sqrt(number) * gradient / (1 + jnp.sqrt(squares))
             return (params, squares, key), failures + ~fine
@@ -173,28 +174,28 @@ class _Ascent:
         made: tuple[Any, Any] = jax.lax.fori_loop(0, count, body, (state, jnp.int64(0)))
         return made
 
-    def _gradient(self, params: Any, key: Any) -> tuple[Any, Any]:
+    def _gradient(self, params: Any, stream: Any) -> tuple[Any, Any]:
         """The mean gradient of the bound at draws that have one, and whether there were enough of them; else zero."""
         wanted = self._counts["grad_samples"]
 
-        def term(params: Any, key: Any) -> Any:
-            return self._density(self._family.point(params, jax.random.normal(key, (self._size,))))
+        def term(params: Any, noise: Any) -> Any:
+            return self._density(self._family.point(params, noise))
 
         def body(carry: Any) -> Any:
-            key, total, taken, left_out = carry
-            key, now = jax.random.split(key)
-            value, gradient = jax.value_and_grad(term)(params, now)
+            total, taken, left_out = carry
+            noise = normals(fold(stream, taken + left_out), (self._size,), params.dtype)
+            value, gradient = jax.value_and_grad(term)(params, noise)
             fine = jnp.isfinite(value) & jnp.isfinite(gradient).all()
-            return key, total + jnp.where(fine, gradient, 0), taken + fine, left_out + ~fine
+            return total + jnp.where(fine, gradient, 0), taken + fine, left_out + ~fine
 
-        none = key, jnp.zeros_like(params), jnp.int64(0), jnp.int64(0)
-        _, total, taken, _ = jax.lax.while_loop(lambda c: (c[2] < wanted) & (c[3] < _RETRIES * wanted), body, none)
+        none = jnp.zeros_like(params), jnp.int64(0), jnp.int64(0)
+        total, taken, _ = jax.lax.while_loop(lambda c: (c[1] < wanted) & (c[2] < _RETRIES * wanted), body, none)
         fine = taken == wanted
         return jnp.where(fine, total / wanted + jax.grad(self._family.log_scale)(params), 0), fine
 
     def _at_draws(self, params: object, key: Any) -> object:
         """The log density at draws from the law, (elbo_samples,)."""
-        noise = jax.random.normal(key, (self._counts["elbo_samples"], self._size))
+        noise = normals(begun(key), (self._counts["elbo_samples"], self._size), np.dtype(float))
         return jax.lax.map(lambda one: self._density(self._family.point(params, one)), noise)
 
     # --- what is done with it --------------------------------------------------------------------------------------
@@ -261,7 +262,7 @@ class _Ascent:
         """Points of the law, (draws, size), with the log densities of posterior and approximation there."""
 
         def draw(params: object, key: Any) -> tuple[object, object, object]:
-            noise = jax.random.normal(key, (self._counts["draws"], self._size))
+            noise = normals(begun(key), (self._counts["draws"], self._size), np.dtype(float))
             points = jax.vmap(lambda one: self._family.point(params, one))(noise)
             log_q = -0.5 * (noise**2).sum(axis=1) - self._size / 2 * math.log(2 * math.pi)
             return points, jax.lax.map(self._density, points), log_q - self._family.log_scale(params)

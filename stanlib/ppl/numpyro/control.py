@@ -33,11 +33,11 @@ UNROLL = 4  # trip counts up to which a loop is written out
 
 
 def is_traced(x: object) -> bool:
-    """Whether JAX traces a value; of a source of random numbers, its key: what it draws is traced then."""
+    """Whether JAX traces a value; of a source of random numbers, its state: what it draws is traced then."""
     if type(x) is Lanes:
         x = x.data
     elif isinstance(x, JaxRandom):
-        x = x.key
+        x = x.state
     return isinstance(x, jax.core.Tracer)
 
 

@@ -17,6 +17,7 @@ from ... import distribution as records
 from ...arrays import named
 from ...quantiles import excess, truncated_quantile
 from ...random.jax import JaxRandom
+from ...random.streams import begun, spread
 from .. import laws
 from .supports import support_of
 
@@ -143,10 +144,10 @@ def draw(record: records.Distribution, arguments: Sequence[Any], key: jax.Array,
 
     if not sample_shape:
         return one(key)
-    keys = jax.random.split(key, sample_shape)
+    states = spread(begun(key), sample_shape)
     for _ in sample_shape:
         one = jax.vmap(one)
-    return one(keys)
+    return one(states)
 
 
 class Truncated(NumPyroDistribution):

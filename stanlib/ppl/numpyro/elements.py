@@ -10,6 +10,7 @@ from numpyro.distributions import Distribution, constraints
 
 from ... import places
 from ...random.jax import JaxRandom
+from ...random.streams import begun, spread
 from ...rejection import poisoning
 
 
@@ -58,10 +59,10 @@ class ByElements(Distribution):
 
         if not sample_shape:
             return one(key)
-        keys = jax.random.split(key, sample_shape)
+        states = spread(begun(key), sample_shape)
         for _ in sample_shape:
             one = jax.vmap(one)
-        return one(keys)
+        return one(states)
 
 
 def by_elements(
