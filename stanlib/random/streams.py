@@ -36,6 +36,18 @@ def fold(state: Array, number: Array | int) -> Array:
     return mixed(later(state, jnp.asarray(number) + 1))
 
 
+def key_of(key: Array, number: Array | int) -> Array:
+    """A key of JAX, one for each number, that none is which JAX itself makes of `key`.
+
+    JAX's `split` and `fold_in` make the same ones: what draws by keys of its own beside a handler that splits the same
+    key would draw the same numbers.
+    """
+    state = fold(begun(key), number)
+    if state.dtype != jnp.uint64:
+        return jax.random.fold_in(state, 0x5EED)  # no number of a split or of a site
+    return jnp.stack([state >> jnp.uint64(32), state]).astype(jnp.uint32)
+
+
 def spread(state: Array, shape: Shape) -> Array:
     """As many states as the shape has places."""
     if state.dtype != jnp.uint64:
@@ -55,13 +67,21 @@ def uniforms(state: Array, shape: Shape, dtype: jnp.dtype) -> Array:
 
 
 @partial(jax.jit, static_argnums=(1, 2), inline=True)
+def open_uniforms(state: Array, shape: Shape, dtype: jnp.dtype) -> Array:
+    """Numbers uniform on (0, 1)."""
+    if state.dtype != jnp.uint64:
+        return jax.random.uniform(state, shape, dtype, jnp.finfo(dtype).tiny)
+    digits = jnp.finfo(dtype).nmant  # one less than there is room for, which the half takes
+    made: Array = (_leading(state, shape, digits).astype(dtype) + 0.5) * 2.0**-digits
+    return made
+
+
+@partial(jax.jit, static_argnums=(1, 2), inline=True)
 def normals(state: Array, shape: Shape, dtype: jnp.dtype) -> Array:
     """Standard normal numbers."""
     if state.dtype != jnp.uint64:
         return jax.random.normal(state, shape, dtype)
-    digits = jnp.finfo(dtype).nmant  # one less than there is room for, which the half takes
-    between = (_leading(state, shape, digits).astype(dtype) + 0.5) * 2.0 ** (1 - digits) - 1.0
-    made: Array = 2.0**0.5 * jax.lax.erf_inv(between)
+    made: Array = 2.0**0.5 * jax.lax.erf_inv(2.0 * open_uniforms(state, shape, dtype) - 1.0)
     return made
 
 

@@ -288,3 +288,17 @@ def test_parts_and_matrices_with_standard_normal_laws(statement):
     for name in ("z", "w"):
         fits(made[name], NORMAL)
         assert abs(np.corrcoef(made[name].reshape(700, 6).T) - np.eye(6)).max() < 0.2
+
+
+def test_parameters_drawn_whole_and_by_parts_are_independent():
+    """The parts' laws have keys of the program's own, the others those of each parameter."""
+    names = [f"w{i}" for i in range(4)]
+    program = (
+        f"parameters {{ {' '.join(f'real<lower=0> {n};' for n in names)} vector[3] x; vector[2] y; }} model {{"
+        f"{' '.join(f'{n} ~ frechet(1, 1);' for n in names)} x[1] ~ normal(0, 1); x[2:3] ~ normal(0, 1);"
+        "for (i in 1:2) y[i] ~ normal(0, 1); }"
+    )
+    d = drawn(program, draws=4000)
+    scores = [stats.norm.ppf(np.exp(-1 / d[n])) for n in names] + [*d["x"].T, *d["y"].T]
+    found = np.corrcoef(scores)[np.triu_indices(len(scores), 1)] * np.sqrt(4000)
+    assert np.abs(found).max() < 4.5

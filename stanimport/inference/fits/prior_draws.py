@@ -4,7 +4,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from numpyro.distributions import LKJ, Dirichlet, Distribution, ProjectedNormal, Unit
@@ -13,6 +12,7 @@ from stanlib import constraints, places
 from stanlib.errors import StanError
 from stanlib.ppl.numpyro.distributions import Improper
 from stanlib.program import Program
+from stanlib.random.streams import key_of
 from stanlib.rejection import gathering
 from stanlib.unknown_outcomes import unknown_outcomes
 
@@ -68,7 +68,7 @@ def of_one_prior(posterior: Posterior) -> Callable[[Any, Any], dict[str, Any]]:
             handles[site["name"]] = places.here()
             if not is_parameter(site):
                 return None
-            drawn[site["name"]] = _drawn(site, jax.random.fold_in(key, len(drawn)), program)
+            drawn[site["name"]] = _drawn(site, key_of(key, len(drawn)), program)
             return drawn[site["name"]]
 
         with gathering(), unknown_outcomes():

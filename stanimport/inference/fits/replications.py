@@ -4,10 +4,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import jax
 import numpy as np
 
 from stanlib.discrete.asking import Question, asking
+from stanlib.random.streams import key_of
 
 from ..density.posterior import Posterior
 from ..density.quantities import Batched
@@ -66,12 +66,11 @@ class Replicator:
 
     def __call__(self, key: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
         sites = {n: s for n, s in trace.items() if is_observation(s)}
-        keys = jax.random.split(key, max(len(sites), 1))
         places = positions(self.posterior, key, trace)
         out = {}
-        for k, (name, site) in zip(keys, sites.items()):
+        for i, (name, site) in enumerate(sites.items()):
             variable, where = variable_of(name, self.posterior.program), places[name]
-            drawn = _drawn(k, site)
+            drawn = _drawn(key_of(key, i), site)
             if drawn is None:
                 self.failed[variable] = f"there is no way to draw from the law {type(site['fn']).__name__}"
                 continue
@@ -103,7 +102,7 @@ class Replicator:
 def all_drawn(key: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
     """Draws of all laws of a trace that observe something, wherever it stands."""
     sites = {n: s for n, s in trace.items() if is_observation(s)}
-    drawn = {n: _drawn(k, s) for k, (n, s) in zip(jax.random.split(key, max(len(sites), 1)), sites.items())}
+    drawn = {n: _drawn(key_of(key, i), s) for i, (n, s) in enumerate(sites.items())}
     return {n: v for n, v in drawn.items() if v is not None}
 
 

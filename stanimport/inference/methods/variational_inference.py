@@ -228,7 +228,7 @@ def _drawn(guide: Any, params: Mapping[str, Any], settings: Mapping[str, Any]) -
         return points, densities if law.event_shape else densities.sum(axis=-1)
 
     key = random_keys(settings["seed"], 7, count=1)[0]
-    points, log_q = Program(draw, key, params)(key, params)
+    points, log_q = Program(draw, key, params, hasty=True)(key, params)
     return np.asarray(points), np.asarray(log_q)
 
 
@@ -277,7 +277,7 @@ def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[
     bound = Trace_ELBO(num_particles=settings["grad_samples"])
     svi = SVI(partial(model, **inputs), partial(guide, **inputs), optimizer, bound)
     state = _initialized(svi, random_keys(settings["seed"], 9, count=1)[0], called)
-    program = Program(partial(_advance, svi), state, np.int64(1), calls=called)
+    program = Program(partial(_advance, svi), state, np.int64(1), calls=called, hasty=True)
     losses = []
     with Progress(steps, show) as progress:
         for start in range(0, steps, PIECE):
@@ -292,7 +292,7 @@ def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[
 def _initialized(svi: SVI, key: np.ndarray, called: Called | None) -> object:
     """The state before the first step, by one compiled program where the model and the guide can be traced."""
     try:
-        return Program(lambda key: svi.init(key), key, calls=called)(key)
+        return Program(lambda key: svi.init(key), key, calls=called, hasty=True)(key)
     except (jax.errors.JAXTypeError, StanTracingError):
         with TRACING, double_precision():
             return svi.init(key)

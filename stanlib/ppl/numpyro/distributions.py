@@ -17,7 +17,7 @@ from ... import distribution as records
 from ...arrays import named
 from ...quantiles import excess, truncated_quantile
 from ...random.jax import JaxRandom
-from ...random.streams import begun, spread
+from ...random.streams import begun, open_uniforms, spread
 from .. import laws
 from .supports import support_of
 
@@ -117,7 +117,7 @@ def _native_class(record: records.Distribution) -> Any:
         "__doc__": record.doc, "__module__": __name__, "record": record, "rejected": laws.NEVER, "place": None,
         "arguments": property(lambda self: self.stan_arguments),
     }  # fmt: skip
-    if laws.is_count(record):
+    if record.methods.keys() & {"rng", "draw"}:  # NumPyro's take longer to compile, and may not be integers of Stan
         body["sample"] = StanDistribution.sample
     return type(base)(f"Stan{base.__name__}", (base,), body)
 
@@ -142,6 +142,7 @@ def draw(record: records.Distribution, arguments: Sequence[Any], key: jax.Array,
     def one(k: Any) -> Any:
         return jnp.asarray(laws.draw(record, xp, JaxRandom(k), arguments, _each))
 
+    assert key is not None, "there is no key to draw by"  # as NumPyro's own laws say
     if not sample_shape:
         return one(key)
     states = spread(begun(key), sample_shape)
@@ -175,7 +176,7 @@ class Truncated(NumPyroDistribution):
         return xp.where(inside, self.base.log_prob(value) - self.log_normalizer, -xp.inf)
 
     def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> Any:
-        share = jax.random.uniform(key, (*sample_shape, *self.batch_shape), minval=jnp.finfo(float).tiny)
+        share = open_uniforms(begun(key), (*sample_shape, *self.batch_shape), jnp.zeros(()).dtype)
         return _quantile(self.base, self.lower, self.upper, share)
 
 
