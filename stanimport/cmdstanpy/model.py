@@ -15,6 +15,7 @@ from .. import api
 from ..inference import advi, laplace_sample, optimize, pathfinder, sample
 from ..inference.density import points
 from ..inference.running import interrupts
+from .errors import running
 from .folders import ready
 from .stanc_options import include_paths, refuse_header, verified, warn_pedantically
 from .stanfit import (
@@ -261,8 +262,9 @@ class CmdStanModel:
         require("pandas", extra="inference")
         import pandas
 
-        density = points.LogProb(self.module, data)
-        value, gradient = density(params, jacobian=jacobian)
+        with running():
+            density = points.LogProb(self.module, data)
+            value, gradient = density(params, jacobian=jacobian)
         names = [f"g_{n}".replace("[", ".").replace("]", "").replace(",", ".") for n in density.names]
         told = [value, *gradient] if sig_figs is None else [float(f"{v:.{sig_figs}g}") for v in (value, *gradient)]
         return pandas.DataFrame([told], columns=["lp__", *names])
@@ -291,9 +293,10 @@ class CmdStanModel:
 
         from ..inference.density import initial
 
-        density, step = points.LogProb(self.module, data), 1e-6 if epsilon is None else epsilon
-        allowed = 1e-6 if error is None else error
-        (at,) = initial.starting_points(density.posterior, _plain(inits), 1, 0)
+        step, allowed = 1e-6 if epsilon is None else epsilon, 1e-6 if error is None else error
+        with running():
+            density = points.LogProb(self.module, data)
+            (at,) = initial.starting_points(density.posterior, _plain(inits), 1, 0)
         shifts = step * np.eye(density.size)
         differences = [(density.at(at + s).lp - density.at(at - s).lp) / (2 * step) for s in shifts]
         gradient = density.at(at).gradient
@@ -332,10 +335,10 @@ def _plain(value: object) -> Any:
 
 
 def _within(timeout: float | None, function: Callable[..., object]) -> Callable[..., Any]:
-    """The function, which raises TimeoutError where it has not ended after so many seconds."""
+    """The function, with errors as CmdStanPy's: TimeoutError where it has not ended after so many seconds."""
 
     def run(*args: object, **options: object) -> Any:
-        with interrupts.deadline(timeout):
+        with interrupts.deadline(timeout), running():
             return function(*args, **options)
 
     return run

@@ -1,0 +1,45 @@
+"""Scripts for CmdStanPy catch RuntimeError around each run."""
+import pickle
+
+import pytest
+
+import stanimport
+from stanimport import cmdstanpy
+
+PROGRAM = """
+data { int N; array[N] int<lower=1, upper=9> at; }
+parameters { real<lower=0, upper=1> theta; }
+model { vector[2] v = rep_vector(theta, 2); target += v[at[N]]; }
+generated quantities { int y = bernoulli_rng(theta + at[1] - 1); }
+"""
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("errors") / "indices.stan"
+    path.write_text(PROGRAM)
+    return cmdstanpy.CmdStanModel(stan_file=path)
+
+
+@pytest.mark.parametrize("data, kind, told", [
+    (None, stanimport.StanDataError, "N and at are missing"), ({"N": 1, "at": [0]}, ValueError, "at"),
+    ({"N": 1, "at": [3]}, IndexError, "line 4"),
+])  # fmt: skip
+@pytest.mark.parametrize("method", ["sample", "optimize", "variational", "pathfinder", "log_prob", "diagnose"])
+def test_they_are_runtime_errors(model, method, data, kind, told):
+    options = {"params": {"theta": 0.5}} if method == "log_prob" else {}
+    with pytest.raises(RuntimeError, match=told) as caught:
+        getattr(model, method)(data=data, **options)
+    assert isinstance(caught.value, kind) and isinstance(caught.value, stanimport.StanError)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is type(caught.value) and told in str(again)
+
+
+def test_others_stay_what_they_are(model, tmp_path):
+    with pytest.raises(stanimport.StanSyntaxError) as caught:
+        (tmp_path / "wrong.stan").write_text("model { target += ; }")
+        cmdstanpy.CmdStanModel(stan_file=tmp_path / "wrong.stan")
+    assert not isinstance(caught.value, RuntimeError)
+    with pytest.raises(stanimport.StanDataError) as caught:
+        stanimport.sample(model.module)
+    assert not isinstance(caught.value, RuntimeError)
