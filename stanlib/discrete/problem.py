@@ -158,6 +158,29 @@ def elements(before: Array, shape: Sequence[Array]) -> Array | int:
     return first + np.arange(math.prod(size)).reshape(size) if size else first
 
 
+def check_bounds(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> None:
+    """
+    Raises:
+        StanIndexError: for bounds of other sizes than a variable's, and an element that can have no value.
+        StanUnsupportedError: where there are more values than a table may have entries.
+    """
+    sizes = tuple(int(n) for n in shape)
+    low, high = np.asarray(lower, int), np.asarray(upper, int)
+    for bound, given in (("lower", low), ("upper", high)):
+        if given.ndim and given.shape != sizes:
+            raise StanIndexError(f"{name} has the sizes {list(sizes)}, its {bound} bound {list(given.shape)}")
+    if not math.prod(sizes):
+        return
+    if np.any(high < low):
+        raise StanIndexError(f"{name} can have no value: its upper bound is below its lower bound")
+    values = int(high.max()) - int(low.min()) + 1
+    if values > limit():
+        raise StanUnsupportedError(
+            f"{name} has {values} values between its bounds, which need a table of as many entries; "
+            f"the limit is {limit()}"
+        )
+
+
 def places(stands: Any) -> np.ndarray:
     """The numbers from 1 of the places of an array that hold 1; 0 where it holds 0."""
     there = np.asarray(stands)
@@ -215,18 +238,12 @@ def assignments(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> np.n
 
 
 def variables_of(arguments: Sequence[Any]) -> Iterator[Variable]:
-    """The variables, from (name, numbers of elements, lower, upper) of each; elements count from 0 over all.
-
-    Raises:
-        StanIndexError: for a variable that can have no value.
-    """
+    """The variables, from (name, numbers of elements, lower, upper) of each; elements count from 0 over all."""
     first = 0
     for i in range(0, len(arguments), 4):
         name, numbers, lower, upper = arguments[i : i + 4]
         shape = np.shape(numbers)
         low, high = (np.broadcast_to(np.asarray(b, int), shape) for b in (lower, upper))
-        if (high < low).any():
-            raise StanIndexError(f"{name} can have no value: its upper bound is below its lower bound")
         yield Variable(name, shape, low, high, first)
         first += low.size
 
