@@ -22,6 +22,7 @@ from ..errors import StanIndexError, StanUnsupportedError
 
 # Entries that a table may have; what would need a larger one is refused.
 LIMIT = 10**7
+FEW = 1000  # ints between the least and the greatest, which are counted rather than sorted
 
 
 def limit() -> int:
@@ -181,6 +182,21 @@ def check_bounds(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> Non
         )
 
 
+def filled(xp: Namespace, value: Any, shape: Sequence[Any]) -> Any:
+    """An array of a shape full of one number.
+
+    Raises:
+        StanUnsupportedError: where it would not fit: for all values of several elements in all iterations of a loop.
+    """
+    sizes = tuple(int(n) for n in shape)
+    if math.prod(sizes) > 10 * limit():  # of which there are several, of 8 bytes each
+        raise StanUnsupportedError(
+            f"a statement needs an array of {' x '.join(map(str, sizes))} entries for the values of the elements that "
+            f"it reads, in all iterations; the limit is {10 * limit()}"
+        )
+    return xp.full(sizes, value)
+
+
 def places(stands: Any) -> np.ndarray:
     """The numbers from 1 of the places of an array that hold 1; 0 where it holds 0."""
     there = np.asarray(stands)
@@ -191,9 +207,19 @@ def alike(keys: Sequence[Any]) -> np.ndarray:
     """Numbers from 1 for the places of arrays of one shape, the same where all of the arrays are."""
     which = np.zeros(np.size(keys[0]), int)
     for k in keys:  # the numbers of pairs are those of the columns of all arrays, in their order
-        values, at = np.unique(np.asarray(k, int), return_inverse=True)
-        _, which = np.unique(which * len(values) + at.reshape(-1), return_inverse=True)
+        values, at = _numbered(np.asarray(k, int).reshape(-1))
+        which = _numbered(which * values + at)[1]
     return which.reshape(np.shape(keys[0])) + 1
+
+
+def _numbered(x: np.ndarray) -> tuple[int, np.ndarray]:
+    """How many different ints there are, and the number of each, from 0, in their order; without sorting if few."""
+    least = int(x.min(initial=0))
+    if int(x.max(initial=0)) - least > FEW:
+        values, at = np.unique(x, return_inverse=True)
+        return len(values), at.reshape(-1)
+    there = np.bincount(x - least) > 0
+    return int(there.sum()), (np.cumsum(there) - 1)[x - least]
 
 
 def count_rows(codes: Any) -> int:

@@ -56,8 +56,14 @@ def discrete_values__(xp: Namespace, name: str, lower: Array, upper: Array, *sha
 
 @variadic_function("discrete_filled__")
 def discrete_filled__(xp: Namespace, value: Array, *shape: Array) -> Array:
-    """An array of a shape full of one number; of more axes than rep_array makes."""
-    return xp.full(tuple(int(n) for n in shape), value)
+    """An array of a shape full of one number; of more axes than rep_array makes.
+
+    Raises:
+        StanUnsupportedError: where it would have too many entries.
+    """
+    from ..discrete.problem import filled
+
+    return filled(xp, value, shape)
 
 
 @variadic_function("discrete_places__")

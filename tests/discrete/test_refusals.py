@@ -73,6 +73,16 @@ def test_a_table_that_is_too_large_names_the_statement(x64):
         log_density(text, {"N": 40})
 
 
+def test_values_for_all_iterations_that_would_not_fit(monkeypatch):
+    text = """data { int T; } parameters { real x; int<lower=1, upper=T> a; int<lower=1, upper=T> b; } model {
+  for (t in 1:T) x ~ normal(t < a ? 0 : t < b ? 1 : x, 1);
+}"""
+    monkeypatch.setenv("STANIMPORT_TABLE_LIMIT", "5000")
+    assert np.isfinite(log_density(text, {"T": 20}))
+    with pytest.raises(StanUnsupportedError, match=r"an array of 40 x 40 x 40 entries.*limit is 50000.*line 2"):
+        log_density(text, {"T": 40})
+
+
 def test_variables_that_are_all_coupled_are_named(x64):
     text = """data { int N; } parameters { array[N] int<lower=0, upper=1> z; real x; } model {
   for (i in 1:N) for (j in 1:N)
