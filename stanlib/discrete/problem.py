@@ -182,7 +182,7 @@ def check_bounds(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> Non
         )
 
 
-def filled(xp: Namespace, value: Any, shape: Sequence[Any]) -> Any:
+def filled(xp: Namespace, value: Any, shape: Sequence[Any]) -> Array:
     """An array of a shape full of one number.
 
     Raises:
