@@ -91,6 +91,7 @@ class Summing:
         """The statements that make all tables, among those of all other terms; the arguments of sum and draw."""
         body = without_continue(body)
         terms.verify(body, self.depending(body), terms.adding_functions(self.source))
+        terms.verify_target_reads(body, self.depending(body), terms.reading_functions(self.source))
         sizes = self.sizes()
         made: list[gprob.Stmt] = list(setup(list(self.discrete.values())))
         functions = {f.name: f for f in self.source.functions}

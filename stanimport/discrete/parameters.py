@@ -105,11 +105,13 @@ def setup(discrete: Sequence[Discrete]) -> Iterator[gprob.Stmt]:
         first: gprob.Expr = gprob.int_const(0, d.span)
         for b in before:
             first = call("add", d.span, first, b)
-        numbers = raw("discrete_elements__", d.type, d.span, first, *d.shape)
+        bounds = d.bound("lower"), d.bound("upper")
+        name = text(str(d.declaration.site), d.span)
+        numbers = raw("discrete_variable__", d.type, d.span, first, name, *bounds, *d.shape)
         yield gprob.Declare(d.span, d.elements, gprob.Sized(d.type, d.shape), None, numbers)
         before.append(_count(d))
-        for name, bound, reduction in ((d.lower, d.bound("lower"), "min"), (d.upper, d.bound("upper"), "max")):
-            yield gprob.Declare(d.span, name, gprob.Sized(INT), None, _extreme(bound, reduction))
+        for end, bound, reduction in zip((d.lower, d.upper), bounds, ("min", "max")):
+            yield gprob.Declare(d.span, end, gprob.Sized(INT), None, _extreme(bound, reduction))
 
 
 def _count(d: Discrete) -> gprob.Expr:

@@ -110,16 +110,46 @@ def _verify_one(s: gprob.Stmt, adds: Set[str]) -> None:
                    "let it return the term, and add that")  # fmt: skip
 
 
+def verify_target_reads(body: Stmts, tainted: Set[str], reading: Set[str], after: bool = False) -> None:
+    """
+    Args:
+        reading: the program's functions that read the target.
+        after: whether terms that depend on discrete parameters come before the body.
+
+    Raises:
+        StanSemanticError: where the target is read that such terms belong to, which are summed when all are known.
+    """
+    for s in body:
+        adds = any(True for _ in adding((s,), tainted))
+        within = after or adds and isinstance(s, (gprob.For, gprob.While))
+        if within:
+            for node in uses.own_nodes(s):
+                if isinstance(node, gprob.TargetValue) or isinstance(node, gprob.CallUser) and node.function in reading:
+                    refuse("target() can't be read after terms that depend on a discrete parameter, which is summed "
+                           "out at the end", node.span)  # fmt: skip
+        for b in traversal.bodies(s):
+            verify_target_reads(b, tainted, reading, within)
+        after = after or adds
+
+
 def adding_functions(program: typed.TypedProgram) -> set[str]:
     """The program's functions that add to the target, or call one that does."""
+    return _functions_with(program, LEAVES_THAT_ADD)
+
+
+def reading_functions(program: typed.TypedProgram) -> set[str]:
+    """The program's functions that read the target, or call one that does."""
+    return _functions_with(program, (gprob.TargetValue,))
+
+
+def _functions_with(program: typed.TypedProgram, kinds: tuple[type, ...]) -> set[str]:
+    """The program's functions with nodes of some kinds, and those that call one of them."""
     found: set[str] = set()
     while True:
         before = len(found)
         for f in program.functions:
             for node in traversal.walk(f.body):
-                if isinstance(node, (typed.Tilde, typed.Increment)):
-                    found.add(f.name)
-                elif isinstance(node, gprob.CallUser) and node.function in found:
+                if isinstance(node, kinds) or isinstance(node, gprob.CallUser) and node.function in found:
                     found.add(f.name)
         if len(found) == before:
             return found

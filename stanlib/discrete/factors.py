@@ -50,7 +50,7 @@ def _of_term(
     of their elements; where the term does not read those of an axis they are -1, and it is constant along that axis.
     """
     numbers, widths = np.asarray(numbers, int), np.asarray(widths, int)
-    numbers = numbers.reshape(-1, numbers.shape[-1])
+    numbers = numbers.reshape(math.prod(numbers.shape[:-1]), numbers.shape[-1])  # of no elements too
     standing = np.flatnonzero((numbers != 0).all(axis=1))
     if not len(standing):
         return

@@ -8,6 +8,7 @@ for what is counted by twos.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -56,7 +57,7 @@ class _Places:
 
     def patterns(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See above."""
-        rows = elements.reshape(-1, elements.shape[-1])
+        rows = elements.reshape(math.prod(elements.shape[:-1]), elements.shape[-1])
         self.sizes = [self.variable[max(int(column.max(initial=1)), 1) - 1].values for column in rows.T]
         codes, numbers = np.ones(len(rows), int), dict[_Key, int]()
         for i, row in enumerate(rows.tolist()):

@@ -22,6 +22,7 @@ from ..errors import StanIndexError, StanUnsupportedError
 
 # Entries that a table may have; what would need a larger one is refused.
 LIMIT = 10**7
+FEW = 1000  # ints between the least and the greatest, which are counted rather than sorted
 
 
 def limit() -> int:
@@ -158,6 +159,44 @@ def elements(before: Array, shape: Sequence[Array]) -> Array | int:
     return first + np.arange(math.prod(size)).reshape(size) if size else first
 
 
+def check_bounds(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> None:
+    """
+    Raises:
+        StanIndexError: for bounds of other sizes than a variable's, and an element that can have no value.
+        StanUnsupportedError: where there are more values than a table may have entries.
+    """
+    sizes = tuple(int(n) for n in shape)
+    low, high = np.asarray(lower, int), np.asarray(upper, int)
+    for bound, given in (("lower", low), ("upper", high)):
+        if given.ndim and given.shape != sizes:
+            raise StanIndexError(f"{name} has the sizes {list(sizes)}, its {bound} bound {list(given.shape)}")
+    if not math.prod(sizes):
+        return
+    if np.any(high < low):
+        raise StanIndexError(f"{name} can have no value: its upper bound is below its lower bound")
+    values = int(high.max()) - int(low.min()) + 1
+    if values > limit():
+        raise StanUnsupportedError(
+            f"{name} has {values} values between its bounds, which need a table of as many entries; "
+            f"the limit is {limit()}"
+        )
+
+
+def filled(xp: Namespace, value: Any, shape: Sequence[Any]) -> Array:
+    """An array of a shape full of one number.
+
+    Raises:
+        StanUnsupportedError: where it would not fit: for all values of several elements in all iterations of a loop.
+    """
+    sizes = tuple(int(n) for n in shape)
+    if math.prod(sizes) > 10 * limit():  # of which there are several, of 8 bytes each
+        raise StanUnsupportedError(
+            f"a statement needs an array of {' x '.join(map(str, sizes))} entries for the values of the elements that "
+            f"it reads, in all iterations; the limit is {10 * limit()}"
+        )
+    return xp.full(sizes, value)
+
+
 def places(stands: Any) -> np.ndarray:
     """The numbers from 1 of the places of an array that hold 1; 0 where it holds 0."""
     there = np.asarray(stands)
@@ -168,9 +207,19 @@ def alike(keys: Sequence[Any]) -> np.ndarray:
     """Numbers from 1 for the places of arrays of one shape, the same where all of the arrays are."""
     which = np.zeros(np.size(keys[0]), int)
     for k in keys:  # the numbers of pairs are those of the columns of all arrays, in their order
-        values, at = np.unique(np.asarray(k, int), return_inverse=True)
-        _, which = np.unique(which * len(values) + at.reshape(-1), return_inverse=True)
+        values, at = _numbered(np.asarray(k, int).reshape(-1))
+        which = _numbered(which * values + at)[1]
     return which.reshape(np.shape(keys[0])) + 1
+
+
+def _numbered(x: np.ndarray) -> tuple[int, np.ndarray]:
+    """How many different ints there are, and the number of each, from 0, in their order; without sorting if few."""
+    least = int(x.min(initial=0))
+    if int(x.max(initial=0)) - least > FEW:
+        values, at = np.unique(x, return_inverse=True)
+        return len(values), at.reshape(-1)
+    there = np.bincount(x - least) > 0
+    return int(there.sum()), (np.cumsum(there) - 1)[x - least]
 
 
 def count_rows(codes: Any) -> int:
@@ -215,18 +264,12 @@ def assignments(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> np.n
 
 
 def variables_of(arguments: Sequence[Any]) -> Iterator[Variable]:
-    """The variables, from (name, numbers of elements, lower, upper) of each; elements count from 0 over all.
-
-    Raises:
-        StanIndexError: for a variable that can have no value.
-    """
+    """The variables, from (name, numbers of elements, lower, upper) of each; elements count from 0 over all."""
     first = 0
     for i in range(0, len(arguments), 4):
         name, numbers, lower, upper = arguments[i : i + 4]
         shape = np.shape(numbers)
         low, high = (np.broadcast_to(np.asarray(b, int), shape) for b in (lower, upper))
-        if (high < low).any():
-            raise StanIndexError(f"{name} can have no value: its upper bound is below its lower bound")
         yield Variable(name, shape, low, high, first)
         first += low.size
 

@@ -100,7 +100,7 @@ def levels(start: Sequence[int], neighbours: Neighbours) -> dict[int, int]:
     """How far the elements of a component are from some of them; the farthest comes last."""
     level, here = dict.fromkeys(start, 0), list(start)
     while here:
-        after = sorted({n for e in here for n in neighbours[e]} - level.keys())
+        after = sorted({n for e in here for n in neighbours[e] if n not in level})
         level.update(dict.fromkeys(after, level[here[0]] + 1))
         here = after
     return level

@@ -77,7 +77,7 @@ def _by_place(tables: Sequence[Any]) -> Iterator[tuple[np.ndarray, np.ndarray, n
     for i in range(0, len(tables), ARGUMENTS):
         _, numbers, widths, table, codes, _ = tables[i : i + ARGUMENTS]
         numbers = np.asarray(numbers, int)
-        numbers = numbers.reshape(-1, numbers.shape[-1])
+        numbers = numbers.reshape(math.prod(numbers.shape[:-1]), numbers.shape[-1])
         table, axes = np.asarray(table), len(np.asarray(widths))
         if np.ndim(codes):
             rows = np.moveaxis(table, -1, 0)[np.asarray(codes, int).reshape(-1) - 1]
@@ -86,7 +86,8 @@ def _by_place(tables: Sequence[Any]) -> Iterator[tuple[np.ndarray, np.ndarray, n
             rows = np.broadcast_to(rows, (len(numbers), *rows.shape[1:]))
         there = (numbers != 0).all(axis=1)
         members = numbers[there].min(axis=1) - 1 if numbers.shape[1] > 1 else np.zeros(0, int)
-        yield numbers[there].max(axis=1), members, np.rint(rows[there].reshape(int(there.sum()), -1)).astype(int)
+        if there.any():
+            yield numbers[there].max(axis=1), members, np.rint(rows[there].reshape(int(there.sum()), -1)).astype(int)
 
 
 def read(

@@ -18,6 +18,22 @@ def discrete_elements__(xp: Namespace, before: Array, *shape: Array) -> Array | 
     return elements(before, shape)
 
 
+@variadic_function("discrete_variable__")
+def discrete_variable__(
+    xp: Namespace, before: Array, name: str, lower: Array, upper: Array, *shape: Array
+) -> Array | int:
+    """The numbers of a discrete parameter's elements, whose bounds are checked.
+
+    Raises:
+        StanIndexError: for bounds of other sizes, and an element that can have no value.
+        StanUnsupportedError: where there are too many values.
+    """
+    from ..discrete.problem import check_bounds, elements
+
+    check_bounds(name, lower, upper, shape)
+    return elements(before, shape)
+
+
 @variadic_function("discrete_count__")
 def discrete_count__(xp: Namespace, name: str, lower: Array, upper: Array, *shape: Array) -> Real:
     """The number of assignments of values in lower..upper to a variable of a shape.
@@ -40,8 +56,14 @@ def discrete_values__(xp: Namespace, name: str, lower: Array, upper: Array, *sha
 
 @variadic_function("discrete_filled__")
 def discrete_filled__(xp: Namespace, value: Array, *shape: Array) -> Array:
-    """An array of a shape full of one number; of more axes than rep_array makes."""
-    return xp.full(tuple(int(n) for n in shape), value)
+    """An array of a shape full of one number; of more axes than rep_array makes.
+
+    Raises:
+        StanUnsupportedError: where it would have too many entries.
+    """
+    from ..discrete.problem import filled
+
+    return filled(xp, value, shape)
 
 
 @variadic_function("discrete_places__")

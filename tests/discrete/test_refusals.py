@@ -20,6 +20,11 @@ REFUSED = {
     Z + 'model {\n  if (z[1] == 1)\n    reject("no");\n}': (3, "reject can't depend on a discrete parameter"),
     Z + "model {\n  vector[z[1]] m;\n}": (2, "size of a variable can't depend"),
     Z + "model {\n  x ~ normal(z[1] + target(), 1);\n}": (2, "target() can't be read"),
+    Z + "model {\n  x ~ normal(sum(z), 1);\n  target += target() / 2;\n}": (3, "target() can't be read after terms"),
+    Z + "model {\n  for (i in 1:4) {\n    if (i > 1 && target() > 0) target += x;\n    x ~ normal(z[i], 1);\n  }\n}":
+        (3, "target() can't be read after terms"),
+    "functions { void f_lp(real x) { target += x * target(); } }\n" + Z
+        + "model {\n  x ~ normal(sum(z), 1);\n  f_lp(x);\n}": (4, "target() can't be read after terms"),
     Z + "model {\n  for (i in 1:4) {\n    if (z[i] == 1) break;\n    x ~ normal(i, 1);\n  }\n}": (3, "a loop is left"),
     "functions { void f_lp(int k) { for (i in 1:k) { if (i > 2) return; target += i; } } }\n" + Z
         + "model { f_lp(z[2]); }": (2, "returns nothing"),
@@ -68,6 +73,16 @@ def test_a_table_that_is_too_large_names_the_statement(x64):
         log_density(text, {"N": 40})
 
 
+def test_values_for_all_iterations_that_would_not_fit(monkeypatch):
+    text = """data { int T; } parameters { real x; int<lower=1, upper=T> a; int<lower=1, upper=T> b; } model {
+  for (t in 1:T) x ~ normal(t < a ? 0 : t < b ? 1 : x, 1);
+}"""
+    monkeypatch.setenv("STANIMPORT_TABLE_LIMIT", "5000")
+    assert np.isfinite(log_density(text, {"T": 20}))
+    with pytest.raises(StanUnsupportedError, match=r"an array of 40 x 40 x 40 entries.*limit is 50000.*line 2"):
+        log_density(text, {"T": 40})
+
+
 def test_variables_that_are_all_coupled_are_named(x64):
     text = """data { int N; } parameters { array[N] int<lower=0, upper=1> z; real x; } model {
   for (i in 1:N) for (j in 1:N)
@@ -78,10 +93,26 @@ def test_variables_that_are_all_coupled_are_named(x64):
         log_density(text, {"N": 40})
 
 
-def test_no_value_between_the_bounds():
-    text = "data { int N; } parameters { int<lower=1, upper=N> z; real x; } model { x ~ normal(z, 1); }"
-    with pytest.raises(StanIndexError, match="z can have no value"):
+BOUNDS = {
+    "int<lower=1, upper=N>": "z can have no value: its upper bound is below its lower bound",
+    "int<lower=1, upper=2000000000>": "z has 2000000000 values between its bounds.*the limit is 10000000",
+    "int<lower=-2147483647, upper=2147483647>": "z has 4294967295 values",
+    "array[2] int<lower=1, upper={1, 2, 3}>": r"z has the sizes \[2\], its upper bound \[3\]",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("declared", BOUNDS)
+def test_bounds_are_checked_where_they_are_declared(declared):
+    text = f"data {{ int N; }} parameters {{ real x;\n  {declared} z;\n}} model {{ x ~ normal(z, 1); }}"
+    with pytest.raises((StanIndexError, StanUnsupportedError), match=BOUNDS[declared] + "(.|\n)*line 2"):
         log_density(text, {"N": 0})
+
+
+def test_the_target_before_terms_of_discrete_parameters(x64):
+    text = """parameters { real x; array[2] int<lower=0, upper=1> z; } model {
+  target += normal_lpdf(x | 1, 2); real before = target(); %s target += -square(before); }"""
+    law, none = "z ~ bernoulli_logit(before);", "target += -2 * log(2);"  # either sums to 1
+    assert log_density(text % law, {}) == pytest.approx(log_density(text % none, {}), abs=1e-12)
 
 
 def test_containers_of_different_sizes_are_an_error():

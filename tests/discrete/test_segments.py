@@ -9,6 +9,18 @@ from stanlib.discrete import segments
 from stanlib.discrete.problem import alike
 
 
+@pytest.mark.parametrize("spread", [1, 3, 700, 10**6])
+def test_numbers_of_what_is_alike(spread):
+    rng = np.random.default_rng(spread)
+    keys = [rng.integers(-spread, spread + 1, (7, 5)) for _ in range(3)]
+    keys[1][2], keys[2][2] = keys[1][3], keys[2][3]
+    keys[0][2] = keys[0][3]
+    columns = np.stack([k.reshape(-1) for k in keys])
+    expected = np.unique(columns, axis=1, return_inverse=True)[1].reshape(7, 5) + 1
+    np.testing.assert_array_equal(alike(keys), expected)
+    assert alike([np.zeros((0, 3), int)]).shape == (0, 3)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_sums_of_terms(seed):
     rng = np.random.default_rng(seed)

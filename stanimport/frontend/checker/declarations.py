@@ -153,8 +153,10 @@ def _verify_kind(c: Context, t: Type, constraint: gprob.Constraint | None, span:
 
 def _verify_discrete(c: Context, t: Type, constraint: gprob.Constraint | None, span: Span) -> None:
     """Discrete parameters, which Stan does not have, are summed out: they need finitely many values."""
-    if c.strict or unwind(t)[0] != INT:
+    if c.strict:
         c.fail("parameters can't hold integers", span)
+    if unwind(t)[0] != INT:
+        c.fail("tuples of parameters can't hold integers: discrete parameters are declared by themselves", span)
     for bound in ("lower", "upper"):
         found = constraint.argument(bound) if constraint is not None else None
         if found is None:
