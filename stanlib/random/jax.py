@@ -91,8 +91,7 @@ def _real(x: Value) -> Array:
 
 
 def _wide(shape: Shape | None, *parameters: Value) -> list[Array]:
-    """Parameters as reals of one shape: the one given, or that of all of them."""
-    reals = [_real(p) for p in parameters]
-    dtype = jnp.result_type(*reals)
+    """Parameters as reals, as wide as there are, of one shape: the one given, or that of all of them."""
+    reals = [jnp.asarray(p, jnp.zeros(()).dtype) for p in parameters]
     whole = jnp.broadcast_shapes(*(r.shape for r in reals)) if shape is None else tuple(shape)
-    return [jnp.broadcast_to(r.astype(dtype), whole) for r in reals]
+    return [jnp.broadcast_to(r, whole) for r in reals]

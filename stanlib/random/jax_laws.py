@@ -120,6 +120,8 @@ def _many_poisson(state: Array, rate: Array) -> Array:
 @partial(jax.jit, inline=True)
 def binomial(state: Array, n: Array, p: Array) -> Array:
     """Counts as reals; -1 where n or p are none of a binomial law."""
+    if state.dtype != jnp.uint64:
+        return jax.random.binomial(state, n, p)  # in single precision differences of lgamma have too few digits
     usable = (n >= 0) & (n < jnp.inf) & (p >= 0) & (p <= 1)
     trials, rare = jnp.where(usable, n, 0.0), jnp.where(usable, jnp.minimum(p, 1 - p), 0.0)
     small = trials * rare < 10

@@ -46,7 +46,7 @@ def test_a_state_goes_through_a_trace(wide):
     ("gamma", (0.3,), stats.gamma(0.3)), ("gamma", (70.0,), stats.gamma(70)), ("beta", (0.5, 3.0), stats.beta(0.5, 3)),
     ("poisson", (4.0,), stats.poisson(4)), ("poisson", (25.0,), stats.poisson(25)),
     ("binomial", (9, 0.8), stats.binom(9, 0.8)), ("binomial", (200, 0.2), stats.binom(200, 0.2)),
-    ("binomial", (200, 0.7), stats.binom(200, 0.7)),
+    ("binomial", (200, 0.7), stats.binom(200, 0.7)), ("binomial", (10**6, 0.0001), stats.binom(10**6, 0.0001)),
 ])  # fmt: skip
 def test_laws(name, parameters, law, wide):
     with jax.enable_x64(wide):
