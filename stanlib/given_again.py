@@ -1,8 +1,8 @@
 """Data that a model is called with: what `transformed_data` returned is taken as it is, all else is checked first.
 
 Raw data in NumPy's arrays look like those that were converted, but may be of wrong sizes, outside their domains, or of
-types whose numbers wrap around. Tensors that were checked once, and have not been written to since, aren't checked anew:
-a guide and a model, called one after the other, take the same batch.
+types whose numbers wrap around. Tensors that were checked once, and have not been written to since, aren't checked
+anew: a guide and a model, called one after the other, take the same batch.
 """
 from __future__ import annotations
 
