@@ -25,16 +25,19 @@ _made: dict[int, tuple[weakref.ref[Any], int, Call]] = {}
 
 
 class Call:
-    """One call of `transformed_data`, or check of what a model is given: the program's text, and the numbers there."""
+    """One call of `transformed_data`, or check of what a model is given: the program's text, and the numbers there.
 
-    def __init__(self, program: Program, values: Mapping[str, object]):
-        self.source = program.source
+    `converted` are those of these numbers that a check has changed.
+    """
+
+    def __init__(self, program: Program, values: Mapping[str, object], converted: Mapping[str, object]):
+        self.source, self.converted = program.source, dict(converted)
         self.numbers = {n: v for n, v in values.items() if not list(_arrays(v))}
 
 
-def remember(program: Program, values: Mapping[str, object]) -> None:
+def remember(program: Program, values: Mapping[str, object], converted: Mapping[str, object] = {}) -> None:
     """Note what `transformed_data` returned, or what was checked as it would be."""
-    call = Call(program, values)
+    call = Call(program, values, converted)
     for array in (a for v in values.values() for a in _arrays(v)):
         _made[id(array)] = weakref.ref(array, partial(_forget, id(array))), _version(array), call
 
@@ -48,8 +51,8 @@ def _forget(key: int, _: object) -> None:
     _made.pop(key, None)
 
 
-def are_remembered(program: Program, values: Mapping[str, object]) -> bool:
-    """Whether all these data come from one call for this program."""
+def remembered(program: Program, values: Mapping[str, object]) -> dict[str, Any] | None:
+    """The data as a model takes them, if they all come from one call for this program."""
     calls, numbers = set(), dict[str, Any]()
     for name, value in values.items():
         arrays = list(_arrays(value))
@@ -58,12 +61,13 @@ def are_remembered(program: Program, values: Mapping[str, object]) -> bool:
         for array in arrays:
             found = _made.get(id(array))
             if found is None or found[0]() is not array or found[1] != _version(array):
-                return False
+                return None
             calls.add(found[2])
     call = calls.pop() if len(calls) == 1 else None
-    return call is not None and call.source == program.source and all(
-        n in call.numbers and _is_same(v, call.numbers[n]) for n, v in numbers.items()
-    )
+    if call is None or call.source != program.source:
+        return None
+    are_known = all(n in call.numbers and _is_same(v, call.numbers[n]) for n, v in numbers.items())
+    return {**values, **call.converted} if are_known else None
 
 
 def _is_same(one: object, other: object) -> bool:
@@ -104,8 +108,9 @@ def checked(program: Program, run: Callable[..., Any], given: dict[str, Any]) ->
     except _Complete:
         pass
     changed = {n: v for n, v in reader.read.items() if v is not given[n] and not _is_kept(given[n], v)}
-    if not changed and all(_is_counted(a) for v in given.values() for a in _arrays(v)):
-        remember(program, given)
+    arrays = [a for v in (*given.values(), *changed.values()) for a in _arrays(v)]
+    if all(_is_counted(a) for a in arrays) and not any(list(_arrays(given[n])) for n in changed):
+        remember(program, given, changed)
     return given | changed
 
 
