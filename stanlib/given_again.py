@@ -1,7 +1,8 @@
 """Data that a model is called with: what `transformed_data` returned is taken as it is, all else is checked first.
 
 Raw data in NumPy's arrays look like those that were converted, but may be of wrong sizes, outside their domains, or of
-types whose numbers wrap around.
+types whose numbers wrap around. Tensors that were checked once, and have not been written to since, aren't checked
+anew: a guide and a model, called one after the other, take the same batch.
 """
 from __future__ import annotations
 
@@ -20,44 +21,53 @@ if TYPE_CHECKING:
 
 _NATIVE = {np.dtype(t) for t in (np.int64, np.float64, np.complex128)}
 _KEPT = {"int32", "int64", "float32", "float64", "complex64", "complex128"}  # of the arrays of JAX and PyTorch
-_made: dict[int, tuple[weakref.ref[Any], Call]] = {}
+_made: dict[int, tuple[weakref.ref[Any], int, Call]] = {}
 
 
 class Call:
-    """One call of `transformed_data`: its program's text, and the numbers among what it returned."""
+    """One call of `transformed_data`, or check of what a model is given: the program's text, and the numbers there.
 
-    def __init__(self, program: Program, values: Mapping[str, object]):
-        self.source = program.source
+    `converted` are those of these numbers that a check has changed.
+    """
+
+    def __init__(self, program: Program, values: Mapping[str, object], converted: Mapping[str, object]):
+        self.source, self.converted = program.source, dict(converted)
         self.numbers = {n: v for n, v in values.items() if not list(_arrays(v))}
 
 
-def remember(program: Program, values: Mapping[str, object]) -> None:
-    """Note what `transformed_data` returned."""
-    call = Call(program, values)
+def remember(program: Program, values: Mapping[str, object], converted: Mapping[str, object] = {}) -> None:
+    """Note what `transformed_data` returned, or what was checked as it would be."""
+    call = Call(program, values, converted)
     for array in (a for v in values.values() for a in _arrays(v)):
-        _made[id(array)] = weakref.ref(array, partial(_forget, id(array))), call
+        _made[id(array)] = weakref.ref(array, partial(_forget, id(array))), _version(array), call
+
+
+def _version(array: Any) -> int:
+    """How often a tensor was written to, which PyTorch counts but for those of its inference mode; of others 0."""
+    return int(array._version) if hasattr(type(array), "_version") and not array.is_inference() else 0
 
 
 def _forget(key: int, _: object) -> None:
     _made.pop(key, None)
 
 
-def are_remembered(program: Program, values: Mapping[str, object]) -> bool:
-    """Whether all these data come from one call for this program."""
+def remembered(program: Program, values: Mapping[str, object]) -> dict[str, Any] | None:
+    """The data as a model takes them, if they all come from one call for this program."""
     calls, numbers = set(), dict[str, Any]()
     for name, value in values.items():
         arrays = list(_arrays(value))
         if not arrays:
             numbers[name] = value
         for array in arrays:
-            reference, call = _made.get(id(array), (None, None))
-            if reference is None or reference() is not array:
-                return False
-            calls.add(call)
+            found = _made.get(id(array))
+            if found is None or found[0]() is not array or found[1] != _version(array):
+                return None
+            calls.add(found[2])
     call = calls.pop() if len(calls) == 1 else None
-    return call is not None and call.source == program.source and all(
-        n in call.numbers and _is_same(v, call.numbers[n]) for n, v in numbers.items()
-    )
+    if call is None or call.source != program.source:
+        return None
+    are_known = all(n in call.numbers and _is_same(v, call.numbers[n]) for n, v in numbers.items())
+    return {**values, **call.converted} if are_known else None
 
 
 def _is_same(one: object, other: object) -> bool:
@@ -97,7 +107,16 @@ def checked(program: Program, run: Callable[..., Any], given: dict[str, Any]) ->
         run(reader)
     except _Complete:
         pass
-    return given | {n: v for n, v in reader.read.items() if v is not given[n] and not _is_kept(given[n], v)}
+    changed = {n: v for n, v in reader.read.items() if v is not given[n] and not _is_kept(given[n], v)}
+    arrays = [a for v in (*given.values(), *changed.values()) for a in _arrays(v)]
+    if all(_is_counted(a) for a in arrays) and not any(list(_arrays(given[n])) for n in changed):
+        remember(program, given, changed)
+    return given | changed
+
+
+def _is_counted(array: Any) -> bool:
+    """Whether writing to an array is noticed, or impossible: not of NumPy's."""
+    return _is_foreign(array) and not (hasattr(array, "is_inference") and array.is_inference())
 
 
 def _is_kept(value: object, read: object) -> bool:

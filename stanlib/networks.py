@@ -114,15 +114,19 @@ class Network:
             return self._of_dims(value, dims, declared)
         if not dims or not value:
             raise self.error(f"returns {len(value)} values, declared is {'one array' if dims else 'a number'}")
-        items = [self._of_dims(v, dims - 1, declared) for v in value]
+        items = [self._of_dims(v, dims - 1, declared, len(value)) for v in value]
         shapes = sorted({tuple(i.shape) for i in items})
         if len(shapes) > 1:
             shown = " and ".join(map(str, shapes))
             raise self.error(f"returns arrays of the shapes {shown}, which are no array: declare a tuple")
         return self.backend.array(items)
 
-    def _of_dims(self, value: Any, dims: int, declared: str) -> Any:
-        """An array of so many axes, without first axes of length 1 beyond those: a batch of one is that one."""
+    def _of_dims(self, value: Any, dims: int, declared: str, several: int = 0) -> Any:
+        """An array of so many axes, without first axes of length 1 beyond those: a batch of one is that one.
+
+        Args:
+            several: how many values were returned of which it is one, along an axis of their own; 0 for no tuple.
+        """
         if not hasattr(value, "ndim"):
             raise self.error(f"returns a {type(value).__name__}: return an array, or a tuple of arrays")
         kind = number_types.kind_of(value)
@@ -131,8 +135,11 @@ class Network:
         while value.ndim > dims and value.shape[0] == 1:
             value = value[0]
         if value.ndim != dims:
-            message = f"returns a value of shape {tuple(value.shape)}, declared are {dims} dimensions"
-            batch = "; of a batch, write array[] before the type that it returns" if value.ndim == dims + 1 else ""
+            returned = f"{several} values, one of them" if several else "a value"
+            shape, wanted = tuple(value.shape), dims + bool(several)
+            message = f"returns {returned} of shape {shape}, declared are {wanted} dimensions"
+            more = "of them, write a tuple type or" if several else "of a batch, write"
+            batch = f"; {more} array[] before the type that it returns" if value.ndim == dims + 1 else ""
             raise self.error(message + batch)
         return namespace((value,)).real(value) if kind == "int" and declared != "int" else value
 

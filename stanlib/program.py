@@ -141,8 +141,8 @@ class TransformedData(StanFunction):
         names = [v.name for v in variables]
         if all(v.name in inputs and data.is_converted(v, inputs[v.name]) for v in variables):
             given = {n: inputs[n] for n in names}
-            known = given_again.are_remembered(self.program, given)
-            return given if known else given_again.checked(self.program, self._run, given)
+            known = given_again.remembered(self.program, given)
+            return given_again.checked(self.program, self._run, given) if known is None else known
         traced = [n for n in names if n in inputs and data.is_traced(inputs[n])]
         if traced:
             raise StanDataError("data that JAX traces must come from transformed_data(...)", traced[0])

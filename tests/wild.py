@@ -238,7 +238,10 @@ def main() -> None:
     programs = sorted(options.folder.rglob("*.stan"))
     if not programs or importlib.util.find_spec("stanli") is None:
         raise SystemExit(f"skipped: no programs in {options.folder}, or no stanli")
-    stancs = options.stanc or [str(Path(importlib.util.find_spec("httpstan").origin).with_name("stanc"))]
+    httpstan = importlib.util.find_spec("httpstan")
+    stancs = options.stanc or [str(Path(s.origin).with_name("stanc")) for s in [httpstan] if s is not None]
+    if not stancs:
+        raise SystemExit("skipped: no stanc; install httpstan, or give one by --stanc")
     counts, seen = collections.Counter(), set()
     for program in programs:
         digest = hashlib.sha256(program.read_bytes()).digest()

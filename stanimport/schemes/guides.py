@@ -16,7 +16,7 @@ from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal, typed
 from ..ir.fresh import Fresh
 from ..ir.uses import names_in
-from . import elementwise, stepwise
+from . import elementwise, slices, stepwise
 from .comprehensive import map_statements, samples, variables
 from .generative import generate
 
@@ -75,7 +75,7 @@ def _guide(
     parameters = tuple(map(_param, declared))
     body = (*parameters, *map_statements(block, lambda s: _observed(s, names)))
     sampled, networks = {p.name: p for p in model}, frozenset(n.name for n in program.networks)
-    gathered = elementwise.gather(body, sampled, names)
+    gathered = elementwise.gather(slices.by_elements(body, sampled, names), sampled, names)
     body, functions = stepwise.gather(gathered, sampled, networks, names)
     return generate(body, model, program.functions, names, learned=True), functions
 

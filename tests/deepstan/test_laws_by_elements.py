@@ -115,6 +115,25 @@ CASES = {
     "simplexes": ("array[N] simplex[D] z;", "for (n in 1:N) z[n] ~ dirichlet(exp(rows[n]));",
         np.array([[0.2, 0.8], [0.5, 0.5], [0.9, 0.1]]),
         lambda z: sum(stats.dirichlet.logpdf(z[n], np.exp(ROWS[n])) for n in range(N))),
+    "columns": ("matrix[N, D] z;", "for (d in 1:D) z[, d] ~ normal(to_vector(rows[, d]), d);", VECTORS,
+        lambda z: normal(z, ROWS, [1, 2]).sum()),
+    "columns of one law": ("matrix[N, D] z;", "z[, 1] ~ normal(b, 1); z[, 2] ~ normal(b * z[1, 1], 2);", VECTORS,
+        lambda z: normal(z[:, 0], B, 1).sum() + normal(z[:, 1], B * z[0, 0], 2).sum()),
+    "ranges": ("vector[T] z;", "z[3:T] ~ normal(m[3:T], s[3:T]); z[1:2] ~ normal(b * m[:2], z[3]^2);", PATH,
+        lambda z: normal(z[2:], M[2:], S[2:]).sum() + normal(z[:2], B * M[:2], z[2] ** 2).sum()),
+    "ranges of rows": ("array[N, T] real z;", """
+        for (n in 1:N) { z[n, 1:2] ~ normal(n, 1); z[n][3:] ~ normal(b * z[n, 1], s[3:]); }""",
+        RNG.normal(size=(N, T)), lambda z: normal(z[:, :2], [[1], [2], [3]], 1).sum()
+        + normal(z[:, 2:], B * z[:, :1], S[2:]).sum()),
+    "a flattened matrix": ("matrix[N, D] z;", """
+        to_vector(z) ~ normal(append_row(rows[1], append_row(rows[2], rows[3])), 2);""", VECTORS,
+        lambda z: normal(z.T.ravel(), ROWS.ravel(), 2).sum()),
+    "a flattened array": ("array[N, D] real z;", """
+        to_array_1d(z) ~ normal(append_row(rows[1], append_row(rows[2], rows[3])), b);""",
+        VECTORS, lambda z: normal(z, ROWS, B).sum()),
+    "a flattened positive matrix": ("matrix<lower=0>[N, D] z;", """
+        to_vector(z) ~ lognormal(append_row(rows[1], append_row(rows[2], rows[3])), 1);""",
+        np.exp(VECTORS), lambda z: stats.lognorm.logpdf(z.T.ravel(), 1, scale=np.exp(ROWS.ravel())).sum()),
     "some elements first": ("matrix[N, D] z;", """
         for (d in 1:D) z[1, d] ~ normal(rows[1, d], d); for (n in 2:N) for (d in 1:D) z[n, d] ~ normal(rows[n, d], d);
         """, VECTORS, lambda z: normal(z, ROWS, [1, 2]).sum()),
@@ -293,7 +312,11 @@ def test_a_chain_is_refused_for_batches_of_its_elements():
 # --- what is refused -------------------------------------------------------------------------------------------------
 
 REFUSED = {
-    "slices": ("vector[T] z;", "z[1:2] ~ normal(0, 1); z[3:4] ~ normal(0, 1);", "the law of a slice can't be sampled"),
+    "slices of vectors": ("array[N] vector[D] z;", """
+        z[1:2] ~ multi_normal_cholesky(rows[1], L); z[3] ~ normal(0, 1);""", "the law of a slice can't be sampled"),
+    "slices by numbers": ("vector[T] z;", "z[{1, 2}] ~ normal(0, 1); z[3:4] ~ normal(0, 1);", "the law of a slice"),
+    "a range that reads another": ("vector[T] z;", "z[1] ~ normal(0, 1); z[2:T] ~ normal(z[1:(T - 1)], 1);",
+        "reads more than one element of z"),
     "parts of two sizes": (
         "matrix[N, D] z;", "z[1] ~ normal(0, 1); for (n in 2:N) for (d in 1:D) z[n, d] ~ normal(0, 1);",
         "parts of different sizes",
@@ -329,6 +352,9 @@ def test_laws_that_can_not_be_drawn_are_refused(name):
     ("for (t in 2:T) z[t] ~ normal(m[t] + b * z[T], 1);", r"z\[4\] is read before it is drawn"),
     ("z[1] ~ normal(0, 1); for (t in 1:T) z[t] ~ normal(m[t], 1);", r"z\[1\] is sampled a second time"),
     ("for (t in 2:T) z[t] ~ normal(m[t], 1);", "z has 4 elements or rows, and laws for 3"),
+    ("z[1:2] ~ normal(m[1:3], 1); z[3:4] ~ normal(0, 1);", r"shape \(3,\) is assigned to a variable of shape \(2,\)"),
+    ("z[2:3] ~ normal(0, 1); z[3:4] ~ normal(0, 1);", r"z\[3\] is sampled a second time"),
+    ("z[1:3] ~ normal(0, 1);", "z and its law are of different sizes|z has 4 elements or rows, and laws for 3"),
     ("for (t in 1:T) { if (t < 3) z[t] ~ normal(m[t], 1); }", "z has 4 elements or rows, and laws for 2"),
 ])  # fmt: skip
 def test_every_element_is_drawn_once_before_it_is_read(laws, message, backend, x64, torch_double):

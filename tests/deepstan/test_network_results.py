@@ -150,7 +150,7 @@ VECTOR = """
 
 @pytest.mark.parametrize("source, value, said", [
     (VECTOR, lambda x: {"mean": x}, "returns a dict: return an array, or a tuple of arrays"),
-    (VECTOR, lambda x: (x, x), r"returns a value of shape \(3,\), declared are 0 dimensions; of a batch"),
+    (VECTOR, lambda x: (x, x), r"returns 2 values, one of them of shape \(3,\), declared are 1 .*a tuple type"),
     (VECTOR, lambda x: x.repeat(2, 1), r"of shape \(2, 3\), declared are 1 dimensions; of a batch, write array\[\]"),
     (VECTOR, lambda x: x * 1j, "returns complex numbers, declared are real"),
     (NESTED, lambda x: (x, x[0]), "returns a Tensor, declared is a tuple of 2"),

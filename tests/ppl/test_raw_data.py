@@ -1,4 +1,6 @@
 """Models that are called with raw data check and convert them, whatever they look like."""
+from contextlib import nullcontext
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -109,6 +111,36 @@ def test_batches_of_pixels_may_be_tensors_of_reals(torch_double):
     for wrong, told in (([1.0, 0.5, 1.0], "must be of type int"), ([1.0, 2.0, 1.0], "out of bounds")):
         with pytest.raises(stanimport.StanDataError, match=told):
             _pyro(module, {"N": 3, "y": torch.tensor(wrong)})
+
+
+def test_tensors_are_checked_once_until_they_are_written_to(torch_double, monkeypatch):
+    """A guide and a model take the same batch one after the other."""
+    torch = torch_double
+    from stanlib import given_again
+
+    module = stanimport.loads("""data { int N; array[N] int<lower=0, upper=1> y; real<lower=0> s; }
+      parameters { real a; }
+      model { a ~ normal(0, s); y ~ bernoulli_logit(a); }""", backend="pyro")
+    read, checked = [], given_again.checked
+    monkeypatch.setattr(given_again, "checked", lambda *args: read.append(1) or checked(*args))
+    y = torch.tensor([1, 0, 1])
+    given = {"N": 3, "y": y, "s": np.float64(1)}
+    first, second, third = (_pyro(module, g) for g in (given, given, {**given, "y": y.clone()}))
+    assert len(read) == 2 and first == second == third
+    with pytest.raises(stanimport.StanDataError, match="must have shape"):
+        _pyro(module, {**given, "N": 2})
+    with pytest.raises(stanimport.StanDataError, match="s is out of bounds"):
+        _pyro(module, {**given, "s": np.float64(-1)})
+    y[1] = 2
+    with pytest.raises(stanimport.StanDataError, match="out of bounds"):
+        _pyro(module, given)
+    with torch.inference_mode():
+        apart = torch.tensor([1, 0, 1])
+    for value in (0, 2):  # nobody counts what is written to these
+        with torch.inference_mode():
+            apart[1] = value
+        with pytest.raises(stanimport.StanDataError, match="out of bounds") if value else nullcontext():
+            _pyro(module, {**given, "y": apart})
 
 
 def test_transformed_data_without_data_are_not_drawn_again(x64):
