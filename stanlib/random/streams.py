@@ -17,6 +17,7 @@ from .split_mix import later, mixed
 Shape = tuple[int, ...]
 
 
+@partial(jax.jit, inline=True)
 def begun(key: Array) -> Array:
     """The state of a key of JAX; a state is its own."""
     if key.dtype == jnp.uint64 or jax.dtypes.canonicalize_dtype(np.uint64) != np.uint64:
@@ -36,6 +37,7 @@ def fold(state: Array, number: Array | int) -> Array:
     return mixed(later(state, jnp.asarray(number) + 1))
 
 
+@partial(jax.jit, inline=True)
 def key_of(key: Array, number: Array | int) -> Array:
     """A key of JAX, one for each number, that none is which JAX itself makes of `key`.
 

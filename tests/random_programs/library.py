@@ -46,6 +46,9 @@ WITHOUT = frozenset(
 # Stan cuts their series short: the log of P(0 | 0.4, 0.5, 2) is -0.82253 for -0.82418, the closed form
 INEXACT = frozenset({"beta_neg_binomial_cdf", "beta_neg_binomial_lcdf", "beta_neg_binomial_lccdf"})
 
+# Stan's are 0, -infinity and 0 wherever a number is outside of the interval, above it too
+WRONG_ABOVE = frozenset({"uniform_cdf", "uniform_lcdf", "uniform_lccdf"})
+
 
 @cache
 def functions() -> tuple[registry.Function, ...]:
@@ -67,6 +70,8 @@ def library_call(place: Place, depth: int, data: bool) -> str:
     c = place.choices
     f = c.pick(functions())
     example = c.pick(f.examples)
+    if f.name in WRONG_ABOVE and example[0] > example[2]:
+        return ""
     known = [o for s in f.signatures for o in s.overloads if len(o.types) == len(example)]
     if not known:
         return ""

@@ -8,21 +8,35 @@ import pytest
 from .choices import numbered
 from .program import program
 from .referee.ours import is_divided
-from .trial import divided, rotation, trial
+from .trial import divided, drawn, rotation, trial
 
-SEED, FIRST, COUNT, EACH = 1, 1265, 72, 18  # in which no program takes stanli down
+SEED, EACH = 1, 50
+NUMBERS = range(20_000, 20_500)  # in which no program takes stanli down
+SEVERAL = range(1265, 1283)
 REJECTIONS, BLOCKS = range(12), range(23, 39)
 
 
-@pytest.mark.parametrize("start", range(FIRST, FIRST + COUNT, EACH))
+@pytest.mark.parametrize("start", NUMBERS[::EACH])
 def test_random_programs_are_stans(start):
+    """Each by one of our translations, as in a long run."""
     pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    assert wrong_ones(range(start, start + EACH), lambda number: [drawn(f"{SEED}-{number}")]) == {}
+
+
+def test_several_translations_are_stans():
+    """The default on both backends, and two others by turns."""
+    pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    assert wrong_ones(SEVERAL, lambda number: list(rotation(number))) == {}
+
+
+def wrong_ones(numbers, ways):
+    """What went wrong, by the program's number."""
     wrong = {}
-    for number in range(start, start + EACH):
-        verdict = trial(program(numbered(SEED, number)), list(rotation(number)), f"{SEED}-{number}")
+    for number in numbers:
+        verdict = trial(program(numbered(SEED, number)), ways(number), f"{SEED}-{number}")
         if verdict.what not in ("same", "rejected"):
             wrong[number] = (verdict.what, verdict.found, verdict.reason)
-    assert wrong == {}
+    return wrong
 
 
 def test_densities_in_blocks_of_rows_are_stans():

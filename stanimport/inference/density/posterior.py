@@ -27,6 +27,7 @@ from ..modules import require_density
 from ..precision import TRACING, double_precision
 from ..programs import Program
 from .evaluation import Evaluated
+from .seeding import seeded
 
 if TYPE_CHECKING:
     from stanlib.program import Module
@@ -84,8 +85,7 @@ class Posterior(Evaluated):
     ) -> dict[str, dict[str, Any]]:
         """The trace of the model, with values put in by site; `key` is for what the model draws itself."""
         # The data are bound to the model: handlers have arguments with names of their own.
-        seeded = handlers.seed(partial(self.module.model, **self.inputs), key)
-        model = handlers.substitute(seeded, substitute_fn=place)
+        model = handlers.substitute(seeded(partial(self.module.model, **self.inputs), key), substitute_fn=place)
         trace: dict[str, dict[str, Any]] = handlers.trace(model).get_trace()
         return trace
 
@@ -216,7 +216,7 @@ class Posterior(Evaluated):
         if not (self.program.transformed_parameters or self.program.generated_quantities):
             return {}
         draw = {v.name: tuples.pack(v, parameters) for v in self.program.parameters}
-        made = handlers.seed(partial(self.module.generated_quantities, **self.inputs, **draw), key)()
+        made = seeded(partial(self.module.generated_quantities, **self.inputs, **draw), key)()
         wanted = set(self.quantities) if self.wanted is None else self.wanted & set(self.quantities)
         return tuples.unpack({k: v for k, v in made.items() if k in wanted})
 
@@ -326,7 +326,7 @@ def condition(module: Module, data: Mapping[str, object], seed: int = 0) -> Post
 def transformed_data(module: Module, data: Mapping[str, object], seed: int = 0) -> dict[str, Any]:
     """The module's data and transformed data."""
     key = np.random.SeedSequence([seed, 0xDA7A]).generate_state(2).astype(np.uint32)
-    with TRACING, double_precision(), handlers.seed(rng_seed=key):
+    with TRACING, double_precision(), seeded(None, key):
         made: dict[str, Any] = module.transformed_data(**data)
     return made
 

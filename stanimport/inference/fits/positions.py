@@ -22,6 +22,7 @@ from stanlib.program import Program
 from stanlib.unknown_outcomes import moved_outcomes
 
 from ..density.posterior import Posterior
+from ..density.seeding import seeded
 
 EXPRESSION = "a statement observes an expression of it"
 ALIKE = "statements observe parts of it, which can't be told apart for it has equal components"
@@ -41,7 +42,7 @@ def variable_of(site: str, program: Program) -> str:
 def trace_of(posterior: Posterior, key: object, parameters: Mapping[str, object]) -> Mapping[str, Any]:
     """The model's trace with given values of the parameters."""
     model = partial(posterior.module.model, **posterior.inputs)
-    given = handlers.substitute(handlers.seed(model, key), data=dict(parameters))
+    given = handlers.substitute(seeded(model, key), data=dict(parameters))
     trace: Mapping[str, Any] = handlers.trace(given).get_trace()
     return trace
 

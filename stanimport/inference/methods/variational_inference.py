@@ -20,11 +20,13 @@ from numpyro.infer import SVI, Trace_ELBO, init_to_value
 
 from stanlib.errors import StanTracingError
 from stanlib.extras import require
+from stanlib.random.streams import key_of
 
 from .. import options, tuples
 from ..density import initial
 from ..density.posterior import Posterior, condition, transformed_data
 from ..density.quantities import Batched, DrawProcessor
+from ..density.seeding import seeded
 from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..io.data import read_data
@@ -240,15 +242,15 @@ def _explicit(module: Any, inputs: Mapping[str, Any], guide: Callable[..., Any],
     wanted = {*quantities, *module.stan.names("transformed_parameters")}
 
     def one(key: Any, _: Any) -> dict[str, Any]:
-        keys = jax.random.split(key)
+        keys = [key_of(key, i) for i in range(2)]
         fixed = handlers.substitute(partial(guide, **inputs), data=params)
-        trace = handlers.trace(handlers.seed(fixed, keys[0])).get_trace()
+        trace = handlers.trace(seeded(fixed, keys[0])).get_trace()
         parameters = {n: trace[n]["value"] for n in names}
         if not wanted:
             return parameters
         draw = {v.name: tuples.pack(v, parameters) for v in module.stan.parameters}
         quantities_of = handlers.substitute(partial(module.generated_quantities, **inputs, **draw), data=params)
-        made = handlers.seed(quantities_of, keys[1])()
+        made = seeded(quantities_of, keys[1])()
         return parameters | tuples.unpack({k: v for k, v in made.items() if k in wanted})
 
     count = settings["draws"]
