@@ -85,8 +85,8 @@ class Posterior(Evaluated):
     ) -> dict[str, dict[str, Any]]:
         """The trace of the model, with values put in by site; `key` is for what the model draws itself."""
         # The data are bound to the model: handlers have arguments with names of their own.
-        model = handlers.substitute(seeded(partial(self.module.model, **self.inputs), key), substitute_fn=place)
-        trace: dict[str, dict[str, Any]] = handlers.trace(model).get_trace()
+        given = handlers.substitute(partial(self.module.model, **self.inputs), substitute_fn=place)
+        trace: dict[str, dict[str, Any]] = handlers.trace(seeded(given, key)).get_trace()
         return trace
 
     # --- functions of a point, for JAX to transform --------------------------------------------------------------

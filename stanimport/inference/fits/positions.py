@@ -42,8 +42,8 @@ def variable_of(site: str, program: Program) -> str:
 def trace_of(posterior: Posterior, key: object, parameters: Mapping[str, object]) -> Mapping[str, Any]:
     """The model's trace with given values of the parameters."""
     model = partial(posterior.module.model, **posterior.inputs)
-    given = handlers.substitute(seeded(model, key), data=dict(parameters))
-    trace: Mapping[str, Any] = handlers.trace(given).get_trace()
+    given = handlers.substitute(model, data=dict(parameters))
+    trace: Mapping[str, Any] = handlers.trace(seeded(given, key)).get_trace()
     return trace
 
 
