@@ -47,7 +47,7 @@ def chains(neighbours: Neighbours, kinds: Sequence[int], scopes: Sequence[Sequen
            standing: Standing) -> Iterator[Chains]:  # fmt: skip
     """The chains among the components, those of one length of axes and similar lengths together."""
     groups: dict[tuple[int, int], list[list[int]]] = {}
-    for path in _paths(neighbours):
+    for path in paths_of(neighbours):
         same = len({kinds[e] for e in path}) == 1
         if same and all(len(scopes[s][r]) == 2 for e in path for s, r in standing[e]):
             length = 0 if len(path) <= TOGETHER else len(path).bit_length()
@@ -57,7 +57,7 @@ def chains(neighbours: Neighbours, kinds: Sequence[int], scopes: Sequence[Sequen
             yield _together(paths, scopes, standing)
 
 
-def _paths(neighbours: Neighbours) -> Iterator[list[int]]:
+def paths_of(neighbours: Neighbours) -> Iterator[list[int]]:
     """Components that are paths, from the end with the lower number."""
     seen: set[int] = set()
     for start in sorted(e for e, around in neighbours.items() if len(around) == 1):

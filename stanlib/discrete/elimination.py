@@ -11,28 +11,19 @@ import numpy as np
 
 from ..arrays import namespace
 from ..arrays.base import Array, Namespace
-from ..dataclass import dataclass
 from ..random.base import Random
-from . import absorbing, chained, compounded, convolved, merged, order, swept
+from . import absorbing, alone, chained, compounded, convolved, distinguished, merged, order, swept
 from .asking import asked
+from .cases import Cases
 from .chained import Choose, SummedChains
 from .chains import Chains
 from .compounds import Compounds
 from .links import Moves, between
 from .merged import spelled_out
 from .possible import Possible, at_known, conditioned, left_possible
-from .problem import Factor, Problem, Rows, aligned, limit, permuted, rows, sum_of
+from .problem import Factor, Problem, Rows, aligned, limit, rows, sum_of
 from .sweeps import Sweep
 from .whole import Saved, steps_saved
-
-
-@dataclass(frozen=True)
-class Summed:
-    """Elements that were summed out together, their neighbours, and the joint table of each, (n, K, K1, ..., Kq)."""
-
-    elements: np.ndarray
-    neighbours: np.ndarray
-    table: Any
 
 
 def log_sum(problem: Problem) -> Array:
@@ -78,6 +69,9 @@ def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[
         if isinstance(s, Compounds):
             values = compounded.with_members(xp, s, values)
             continue
+        if isinstance(s, Cases):
+            values = distinguished.with_members(xp, s, values)
+            continue
         if isinstance(s, SummedChains):
             values = chained.with_chains(xp, s, values, choose, uniform)
             continue
@@ -88,32 +82,8 @@ def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[
             for step, found in zip(s.sweep.steps, swept.positions(xp, s, choose, uniform)):
                 values = xp.at_set(values, step.elements.reshape(-1), xp.reshape(found, (step.elements.size,)))
             continue
-        values = _with_elements(xp, s, elimination.stands_for, values, choose, uniform)
+        values = alone.with_elements(xp, s, elimination.stands_for, values, choose, uniform)
     return values[: len(problem.kinds)]
-
-
-def _with_elements(
-    xp: Namespace, s: Summed, stands_for: np.ndarray, values: Any, choose: Choose, uniform: Callable[..., Any]
-) -> Any:
-    """The positions of all elements, with those of one kind that are chosen, each given its neighbours."""
-    given = [xp.get(values, (s.neighbours[:, i],)) for i in range(s.neighbours.shape[1])]
-    if not given:
-        s = _of_all(xp, s, stands_for)
-    count = len(s.elements)
-    table = permuted(xp, s.table, (0, *range(2, xp.ndim(s.table)), 1))
-    if given:
-        table = xp.get(table, (np.arange(count), *given))
-    return xp.at_set(values, s.elements, choose(xp, table, uniform((count,))))
-
-
-def _of_all(xp: Namespace, s: Summed, stands_for: np.ndarray) -> Summed:
-    """Elements without neighbours, with those that they were summed out for."""
-    row = np.full(len(stands_for), -1)
-    row[s.elements] = np.arange(len(s.elements))
-    all_ = np.flatnonzero(row[stands_for] >= 0)
-    if len(all_) == len(s.elements):
-        return s
-    return Summed(all_, s.neighbours[:0], xp.get(s.table, (row[stands_for[all_]],)))
 
 
 def _log_sum_exp(xp: Namespace, x: Any, axis: int = 1) -> Any:
@@ -122,6 +92,9 @@ def _log_sum_exp(xp: Namespace, x: Any, axis: int = 1) -> Any:
 
 def _largest(xp: Namespace, x: Any, axis: int = 1) -> Any:
     return xp.max(x, axis=axis)
+
+
+_Summed = alone.Summed | Compounds | Cases | SummedChains | swept.SummedSweep | convolved.SummedTallies
 
 
 class _Elimination:
@@ -144,7 +117,7 @@ class _Elimination:
         self.total: Any = self._without_terms(given, possible) if self.sum_only and not asked().added else 0.0
         self.factors = [spelled_out(self.xp, f) for f in merged.without_copies(self.xp, given, self.stands_for)]
         self.tables: list[Rows] = []
-        self.summed: list[Summed | Compounds | SummedChains | swept.SummedSweep | convolved.SummedTallies] = []
+        self.summed: list[_Summed] = []
         self.at = np.zeros(len(self.known), int)  # the row of an element among those of its kind
         self.single: dict[int, Any] = {}
         for kind, rows_ in possible.of.items():
@@ -229,18 +202,20 @@ class _Elimination:
             self._take(step)
         return self.total, self.summed
 
-    def _take(self, step: order.Class | order.Join | Compounds | Chains | Sweep) -> None:
+    def _take(self, step: order.Class | order.Join | Compounds | Cases | Chains | Sweep) -> None:
         """A step of the plan."""
         if isinstance(step, order.Join):
             self.tables.append(Rows(self._joined(step)))
         elif isinstance(step, Compounds):
             self._put_together(step)
+        elif isinstance(step, Cases):
+            self._sum_out_by_cases(step)
         elif isinstance(step, Chains):
-            self._sum_out_chains(step)
+            self._count(self._sums_of_chains(step, self.often[step.elements[:, 0]]))
         elif isinstance(step, Sweep):
             found, sums = swept.sum_out(self.xp, step, self.tables, self._of_elements, self.reduce)
             self.summed.append(found)
-            self._count(self.xp.sum(self._for_all(next(step.steps).elements[0], sums)))
+            self._count(self._for_all(next(step.steps).elements[0], sums))
         else:
             self._sum_out(step)
 
@@ -303,13 +278,13 @@ class _Elimination:
         single = self._of_elements(c.elements)
         axes = c.neighbours.shape[1]
         if axes == 0:
-            self.summed.append(Summed(c.elements, c.neighbours, single))
-            self._count(xp.sum(self._for_all(c.elements, self.reduce(xp, xp.swapaxes(single, 0, 1), 0))))
+            self.summed.append(alone.Summed(c.elements, c.neighbours, single))
+            self._count(self._for_all(c.elements, self.reduce(xp, xp.swapaxes(single, 0, 1), 0)))
             return
         joint = xp.reshape(single, (*xp.shape(single), *(1,) * axes))
         for use in c.uses:
             joint = sum_of(xp, joint, aligned(xp, self.tables[use.slot].take(xp, use.rows), use.axes, axes + 1))
-        self.summed.append(Summed(c.elements, c.neighbours, joint))
+        self.summed.append(alone.Summed(c.elements, c.neighbours, joint))
         left = self.reduce(xp, joint)
         if axes == 1:
             self._add(c.neighbours[:, 0], left)
@@ -317,33 +292,61 @@ class _Elimination:
             self.tables.append(Rows(left))  # its number is c.result: slots are numbered in the order of the steps
 
     def _for_all(self, elements: np.ndarray, sums: Any) -> Any:
-        """The sums of the components that these elements are of, as often as they are summed out for others."""
-        often = self.often[elements]
-        if (often == 1).all():
+        """The sum of those of components that these elements are of, as often as they are summed out for others."""
+        return self._counted(sums, self.often[elements])
+
+    def _counted(self, sums: Any, often: np.ndarray | None) -> Any:
+        """Their sum, as often as each counts; each by itself where that is not told."""
+        if often is None:
             return sums
+        if (often == 1).all():
+            return self.xp.sum(sums)
         often, sums = self.xp.convert((often, sums))
-        return often * sums
+        return self.xp.sum(often * sums)
 
     # --- chains
 
     def _put_together(self, c: Compounds) -> None:
         """Have compounds as elements, with terms of their own, and tables between them in new slots."""
-        xp, old = self.xp, self.single.get(c.kind)
-        single = compounded.single(xp, c, self._of_elements)
         order_ = np.concatenate([g.compounds for g in c.groups])
         often = np.concatenate([self.often[g.members[:, 0]] for g in c.groups])
-        for name, new in (("kinds", np.full(c.count, c.kind)), ("at", np.zeros(c.count, int)), ("often", often)):
-            setattr(self, name, np.concatenate([getattr(self, name), new]))
-        self.often[order_] = often
-        self.at[order_] = np.arange(c.count) + (0 if old is None else xp.shape(old)[1])
-        self.single[c.kind] = single if old is None else xp.concatenate([*xp.convert((old, single))], axis=1)
+        self._have(order_, often, c.kind, compounded.single(self.xp, c, self._of_elements))
         for t in c.single:
-            self._add(t.compounds[:, 0], compounded.of_single(xp, t, self.tables))
-        self.tables += [compounded.of_links(xp, t, self.tables) for t in c.links]
+            self._add(t.compounds[:, 0], compounded.of_single(self.xp, t, self.tables))
+        self.tables += [compounded.of_links(self.xp, t, self.tables) for t in c.links]
         self.summed.append(c)
 
-    def _sum_out_chains(self, c: Chains) -> None:
-        """Eliminate chains from their beginnings to their ends, in one loop that carries (chains, K)."""
+    def _have(self, new: np.ndarray, often: np.ndarray, kind: int, single: Any) -> None:
+        """Have new elements, with the numbers that come next, in some order; and their terms, (kind, elements)."""
+        xp, old, count = self.xp, self.single.get(kind), len(new)
+        for name, more in (("kinds", np.full(count, kind)), ("at", np.zeros(count, int)), ("often", often)):
+            setattr(self, name, np.concatenate([getattr(self, name), more]))
+        self.often[new] = often
+        self.at[new] = np.arange(count) + (0 if old is None else xp.shape(old)[1])
+        self.single[kind] = single if old is None else xp.concatenate([*xp.convert((old, single))], axis=1)
+
+    def _sum_out_by_cases(self, c: Cases) -> None:
+        """Eliminate chains in each case of the elements around them, which have what is left as terms."""
+        xp = self.xp
+        copies = np.sort(c.copies.reshape(-1))
+        self._have(copies, np.ones(len(copies)), c.kind, distinguished.single(xp, c, self._of_elements))
+        for t in c.single:
+            self._add(*distinguished.of_single(xp, c, t, self.tables))
+        self.tables += [distinguished.of_links(xp, c, t, self.tables) for t in c.links]
+        self.summed.append(c)
+        for chains in c.chains:
+            left, ends = distinguished.of_around(xp, c, self._sums_of_chains(chains, None)), c.ends(chains)
+            if ends.shape[1] > 1:
+                self.tables.append(Rows(left))
+            else:
+                self._add(ends[:, 0], left)
+
+    def _sums_of_chains(self, c: Chains, often: np.ndarray | None) -> Any:
+        """Eliminate chains from their beginnings to their ends, in one loop that carries (chains, K).
+
+        Returns:
+            Their sum, as often as each counts; those of each, (chains,), if that is not told.
+        """
         xp = self.xp
         count, length = c.elements.shape
         kind = int(self.kinds[c.elements[0, 0]])
@@ -351,29 +354,28 @@ class _Elimination:
         if state is not None:
             single = xp.swapaxes(self._of_elements(c.elements.T.reshape(-1)), 0, 1)
             sums = absorbing.log_sums(xp, self.tables, c, xp.reshape(single, (kind, length, count)), state)
-            self._count(xp.sum(self._for_all(c.elements[:, 0], sums)))
-            return
+            return self._counted(sums, often)
         single = xp.reshape(self._of_elements(c.elements.T.reshape(-1)), (length, count, kind))
         moves = between(xp, self.tables, c, kind, self.sum_only)
         if self.sum_only:
-            self._sum_alone(c, single, moves)
-            return
+            return self._sums_alone(c, single, moves, often)
         single, tables = xp.convert((single, moves.table))
         last, sums = self._along(single, tables, c.linked.T, True)
         self.summed.append(SummedChains(c, xp.concatenate([single[:1], sums]), tables))
-        self._count(xp.sum(self._for_all(c.elements[:, 0], self.reduce(xp, last))))
+        return self._counted(self.reduce(xp, last), often)
 
-    def _sum_alone(self, c: Chains, single: Any, moves: Moves) -> None:
+    def _sums_alone(self, c: Chains, single: Any, moves: Moves, often: np.ndarray | None) -> Any:
         """The same where nothing is drawn afterwards."""
-        xp, linked, elements = self.xp, c.linked.T, c.elements[:, 0]
+        xp, linked = self.xp, c.linked.T
+        if often is None:
+            moves = moves.by_chain(xp, *linked.shape)
 
         def plain(single: Any, table: Any) -> Any:
             last, _ = self._along(single, moves.by_step(xp, table, len(linked)), linked, False)
-            return xp.sum(self._for_all(elements, self.reduce(xp, last)))
+            return self._counted(self.reduce(xp, last), often)
 
         single, table = xp.convert((single, moves.table))
-        often = self.often[elements]
-        self._count(xp.log_sum_of_chains(plain, single, table, linked, often, moves.which, moves.probabilities))
+        return xp.log_sum_of_chains(plain, single, table, linked, often, moves.which, moves.probabilities)
 
     def _along(self, single: Any, tables: Any, linked: np.ndarray, keep: bool) -> tuple[Any, Any]:
         """What is summed up at the ends of chains, (chains, K), and at every step where it is kept.

@@ -33,6 +33,16 @@ class Moves:
             return xp.get(table, (self.which,))
         return xp.broadcast_to(table, (steps, *xp.shape(table)[1:])) if xp.ndim(table) == 4 else table
 
+    def by_chain(self, xp: Namespace, steps: int, count: int) -> "Moves":
+        """The same with tables of each chain, (1 or steps, chains, K, K)."""
+
+        def spread(table: Any) -> Any:
+            if xp.ndim(table) < 4:
+                table = xp.reshape(self.by_step(xp, table, steps), (-1, 1, *xp.shape(table)[-2:]))
+            return xp.broadcast_to(table, (xp.shape(table)[0], count, *xp.shape(table)[2:]))
+
+        return Moves(spread(self.table), None, None if self.probabilities is None else spread(self.probabilities))
+
 
 def between(xp: Namespace, tables: Sequence[Rows], c: Chains, kind: int, shared: bool) -> Moves:
     """The sum of all tables from one place of chains to the next.

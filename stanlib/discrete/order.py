@@ -17,6 +17,7 @@ import numpy as np
 
 from ..dataclass import dataclass
 from ..errors import StanUnsupportedError
+from .cases import STANDING, Cases, cases
 from .chains import Chains, chains
 from .compounds import Compounds, Table, compounds
 from .problem import Factor, Problem, Rows, limit
@@ -60,7 +61,7 @@ class Join:
 class Plan:
     """Steps in their order. A `largest` joint table, of `element`, is what the plan needs most room for."""
 
-    steps: tuple[Class | Join | Compounds | Chains | Sweep, ...]
+    steps: tuple[Class | Join | Compounds | Cases | Chains | Sweep, ...]
     largest: int = 0
     element: int = -1
 
@@ -129,14 +130,14 @@ class _Planner:
         self.slots: list[_Slot] = []
         self.standing: dict[int, dict[tuple[int, int], None]] = {}  # the factors in which an element stands
         self.neighbours: dict[int, set[int]] = {}
-        self.steps: list[Class | Join | Compounds | Chains | Sweep] = []
+        self.steps: list[Class | Join | Compounds | Cases | Chains | Sweep] = []
         self.largest, self.element = 0, -1
         for s in scopes:
             self._new_slot([tuple(row) for row in s.tolist()])
 
     def plan(self) -> Plan:
-        """The steps: elements that stand alone, chains, also of compounds, sweeps, then rounds until none is left or a
-        table too large."""
+        """The steps: elements that stand alone, chains, also of compounds and by cases, sweeps, then rounds until none
+        is left or a table too large."""
         alone = np.setdiff1d(self.left, np.fromiter(self.standing, int, len(self.standing)))
         for kind in sorted({self.kinds[e] for e in alone.tolist()}):
             chosen = np.array([e for e in alone.tolist() if self.kinds[e] == kind], int)
@@ -144,6 +145,8 @@ class _Planner:
         self._along_chains()
         self._compound()
         self._along_chains()
+        for most in STANDING:
+            self._by_cases(most)
         scopes_by_slot = [s.scopes for s in self.slots]
         for sweep in sweeps(self.neighbours, self.kinds, scopes_by_slot, self.standing, self.limit):
             self.steps.append(sweep)
@@ -171,6 +174,27 @@ class _Planner:
             for link in c.links:
                 self._new_slot([tuple(pair) for pair in link.compounds.tolist()])
             self.steps.append(c)
+
+    def _by_cases(self, most: int) -> None:
+        """Chains that stand with elements around them, once for each case of these."""
+        scopes = [s.scopes for s in self.slots]
+        for c in cases(self.neighbours, self.kinds, scopes, self.standing, most, self.limit):
+            around, members = np.unique(c.around).tolist(), c.members.tolist()
+            used = [f for e in members for f in self.standing[e]]
+            for e in around:
+                self.neighbours[e].difference_update(members)
+                self.standing[e] = {f: None for f in self.standing[e].keys() - set(used)}
+            self._forget(members)
+            self.kinds += [c.kind] * c.copies.size
+            for t in c.links:
+                self._new_slot([tuple(c) for c in c.copies[:, t.columns].reshape(-1, 2).tolist()])
+            near = {e: self.neighbours[e] for e in c.copies.reshape(-1).tolist()}
+            c.chains.extend(chains(near, self.kinds, [s.scopes for s in self.slots], self.standing))
+            self._forget(list(near))
+            self.steps.append(c)
+            for one in c.chains if len(c.sizes) > 1 else ():
+                self._new_slot([tuple(row) for row in c.ends(one).tolist()])
+            self._forget_lonely(around)
 
     def _forget(self, elements: list[int]) -> None:
         """Elements of whole components that are summed out, and the factors between them."""

@@ -7,13 +7,14 @@ import numpy as np
 
 from ..dataclass import dataclass
 from . import order
+from .cases import Cases
 from .chains import Chains
 from .compounds import Compounds
 from .possible import left_possible
 from .problem import Problem, limit
 from .sweeps import Sweep
 
-_ALONG = (Chains, Sweep, Compounds)
+_ALONG = (Chains, Sweep, Compounds, Cases)
 
 ALONE = 0.7  # elements among all that nothing stands for, above which it is worth to leave chains whole
 STEP = 100  # elements that take as long as a step

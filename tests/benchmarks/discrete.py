@@ -250,6 +250,23 @@ transformed parameters { array[I, 3] vector[3] next; array[3] vector[3] seen;
       f[t, k] = sum(path); }
     target += log(sum(f[T])); } }""",
     ),
+    "movers and stayers": (
+        {"N": 60, "T": 10, "y": _ints(0, 1, 60, 10)},
+        """data { int N; int T; array[N, T] int y; }
+parameters { real<lower=0, upper=1> q; array[2] simplex[2] g; real<lower=0, upper=1> e; %discrete% }""",
+        "array[N] int<lower=0, upper=1> stay; array[N, T] int<lower=0, upper=1> z;",
+        """model { stay ~ bernoulli(q); for (n in 1:N) { z[n, 1] ~ bernoulli(0.5);
+    for (t in 2:T)
+      if (stay[n]) target += z[n, t] == z[n, t - 1] ? 0 : negative_infinity();
+      else z[n, t] ~ bernoulli(g[z[n, t - 1] + 1, 2]);
+    for (t in 1:T) y[n, t] ~ bernoulli(z[n, t] ? 1 - e : e); } }""",
+        """model { matrix[2, 2] moves; for (k in 1:2) moves[k] = log(g[k])';
+  for (n in 1:N) { vector[2] stayed = rep_vector(log(0.5), 2); vector[2] lp = stayed; vector[2] next;
+    for (t in 1:T) { vector[2] seen = [bernoulli_lpmf(y[n, t] | e), bernoulli_lpmf(y[n, t] | 1 - e)]'; stayed += seen;
+      if (t > 1) { for (k in 1:2) next[k] = log_sum_exp(lp + moves[:, k]); lp = next; }
+      lp += seen; }
+    target += log_mix(q, log_sum_exp(stayed), log_sum_exp(lp)); } }""",
+    ),
     "durations": (
         {"T": 80, "y": _random.normal(size=80)},
         """data { int T; vector[T] y; }

@@ -568,3 +568,40 @@ parameters { matrix[K, K] a; matrix[K, K] b; ordered[K] mu; %discrete% }""",
     lp = now; }
   target += log_sum_exp(lp); }""",
 )  # fmt: skip
+
+pair(
+    "movers and stayers, some seen for less long",
+    {"N": 4, "T": 6, "y": _ints(0, 1, 4, 6), "last": [6, 4, 6, 5]},
+    """data { int N; int T; array[N, T] int y; array[N] int last; }
+parameters { real<lower=0, upper=1> q; array[2] simplex[2] g; vector<lower=0, upper=1>[2] p; %discrete% }""",
+    "array[N] int<lower=0, upper=1> stay; array[N, T] int<lower=1, upper=2> z;",
+    """model { stay ~ bernoulli(q); for (n in 1:N) {
+  for (t in 2:last[n])
+    if (stay[n]) { if (z[n, t] != z[n, t - 1]) target += negative_infinity(); }
+    else z[n, t] ~ categorical(g[z[n, t - 1]]);
+  for (t in 1:last[n]) y[n, t] ~ bernoulli(p[z[n, t]]); } }""",
+    """model { for (n in 1:N) { vector[2] stayed; vector[2] f;
+  for (k in 1:2) stayed[k] = exp(bernoulli_lpmf(y[n, 1:last[n]] | p[k]));
+  for (t in 1:last[n]) { if (t > 1) f = [f[1] * g[1, 1] + f[2] * g[2, 1], f[1] * g[1, 2] + f[2] * g[2, 2]]';
+    for (k in 1:2) f[k] = (t > 1 ? f[k] : 1) * exp(bernoulli_lpmf(y[n, t] | p[k])); }
+  target += log(q * sum(stayed) + (1 - q) * sum(f)); } }""",
+)  # fmt: skip
+
+pair(
+    "capture and recapture of two kinds of animals", {"I": 4, "T": 7, "y": [
+        [1, 0, 0, 1, 0, 0, 0], [0, 1, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0], [0, 0, 1, 0, 1, 0, 0]],
+        "first": [1, 2, 1, 3]},
+    """data { int I; int T; array[I, T] int y; array[I] int first; }
+parameters { real<lower=0, upper=1> q; vector<lower=0, upper=1>[2] phi; vector<lower=0, upper=1>[2] p; %discrete% }""",
+    "array[I] int<lower=1, upper=2> c; array[I, T] int<lower=0, upper=1> z;",
+    """model { for (i in 1:I) { target += c[i] == 1 ? log(q) : log1m(q);
+  for (t in 1:first[i]) if (z[i, t] == 0) target += negative_infinity();
+  for (t in (first[i] + 1):T) { z[i, t] ~ bernoulli(z[i, t - 1] * phi[c[i]]); y[i, t] ~ bernoulli(z[i, t] * p[c[i]]); }
+} }""",
+    """model { for (i in 1:I) { vector[2] total;
+  for (c in 1:2) { vector[2] f = [0, 1]';
+    for (t in (first[i] + 1):T) f = [(f[1] + f[2] * (1 - phi[c])) * (1 - y[i, t]),
+                                     f[2] * phi[c] * (y[i, t] ? p[c] : 1 - p[c])]';
+    total[c] = (c == 1 ? q : 1 - q) * sum(f); }
+  target += log(sum(total)); } }""",
+)  # fmt: skip

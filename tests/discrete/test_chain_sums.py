@@ -14,7 +14,7 @@ from stanlib.arrays.jax import chains  # noqa: E402
 NEVER = -np.inf
 
 
-def plain(linked, often):
+def plain(linked, often, total=jnp.sum):
     """The sum in logarithms."""
 
     def run(single, table):
@@ -25,7 +25,7 @@ def plain(linked, often):
 
         moves = jnp.broadcast_to(table, (len(single) - 1, *table.shape[table.ndim > 2 :]))
         last, _ = jax.lax.scan(step, single[0], (single[1:], jnp.asarray(linked), moves))
-        return jnp.sum(xp.log_of_sum(last, 1) * often)
+        return total(xp.log_of_sum(last, 1) * often)
 
     return run
 
@@ -224,6 +224,28 @@ def test_a_long_chain():
     np.testing.assert_allclose(value, float(expected), rtol=1e-12)
     for a, b in zip(found, wanted):
         np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("of", ["a chain", "a step and a chain"])
+@pytest.mark.parametrize("far", [0.0, -800.0])
+def test_sums_of_each_chain(of, far):
+    """Each counts as often as what is made of it later says, also where logarithms are needed."""
+    rng = np.random.default_rng(8)
+    linked = np.arange(1, 9)[:, None] < np.array([9, 3, 6])
+    single, table = rng.normal(size=(9, 3, 2)), np.log(rng.dirichlet(np.ones(2), (1 if of == "a chain" else 8, 3, 2)))
+    if far:
+        single[1:3, 0], table[:, 0] = [[0, far], [NEVER, 0]], [[0, NEVER], [NEVER, 0]]
+    weigh = lambda sums: jnp.sum(jnp.asarray([0.5, -2.0, 3.0]) * sums)
+    with jax.enable_x64(True):
+        logs = lambda s, t: plain(linked, jnp.ones(3), total=lambda x: x)(s, t)
+        new = lambda s, t: weigh(chains.log_sum_of_chains(logs, s, t, linked, None))
+        moved = lambda s, t: weigh(chains.log_sum_of_chains(logs, s, xp.log(t), linked, None, None, t))
+        expected, wanted = jax.value_and_grad(lambda s, t: weigh(logs(s, t)), (0, 1))(single, table)
+        for f, t, scale in ((new, table, 1.0), (moved, np.exp(table), np.exp(table))):
+            value, found = jax.value_and_grad(f, (0, 1))(jnp.asarray(single), jnp.asarray(t))
+            np.testing.assert_allclose(value, expected, rtol=1e-13)
+            np.testing.assert_allclose(found[0], wanted[0], atol=1e-11)
+            np.testing.assert_allclose(found[1] * scale, wanted[1], atol=1e-11)
 
 
 def test_second_derivatives_and_many_points():

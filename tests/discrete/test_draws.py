@@ -23,6 +23,12 @@ PROGRAMS = {
     "two chains": ([Variable("z", (5,), 0, 2), Variable("w", (5,), 0, 2)], [
         "for (t in 2:5) target += (z[t] == z[t - 1] ? 1.2 : m[2]) - m[1] * w[t] * w[t - 1];",
         "for (t in 1:5) target += -square(z[t] + 2 * w[t] - m[3] - 1);"]),
+    "chains of one class": ([Variable("c", (), 1, 3), Variable("z", (2, 4), 0, 2)], [
+        "for (i in 1:2) for (t in 2:(2 + i)) target += (z[i, t] == z[i, t - 1] ? 1.5 : m[c]) + 0.3 * z[i, t];",
+        "target += m[c];"]),
+    "a chain of two classes": ([Variable("c", (2,), 0, 2), Variable("z", (7,), 0, 2)], [
+        "for (t in 2:7) target += z[t] == z[t - 1] ? 0.8 * c[1] : m[2];",
+        "for (t in 1:7) target += z[t] * (m[3] - c[2]);", "target += 0.4 * c[1] * c[2];"]),
     "a hub": ([Variable("z", (), 1, 3), Variable("w", (4,), 0, 2)],
         ["for (n in 1:4) target += 0.7 * z * w[n] + m[n] * w[n];", "target += m[z];"]),
     "a circle": ([Variable("z", (4,), 0, 2)], ["for (n in 1:4) target += m[n] * z[n] * z[n % 4 + 1];",

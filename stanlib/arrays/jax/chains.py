@@ -28,7 +28,7 @@ FEW = 4  # states
 
 def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any, linked: Any, often: Any,
                       which: Any = None, probabilities: Any = None) -> Any:  # fmt: skip
-    """The sum of the logarithms of the sums over all paths of every chain, as often as it counts.
+    """The sum of the logarithms of the sums over all paths of every chain, as often as it counts; or those of each.
 
     Args:
         plain: the same, from single and table, in logarithms.
@@ -37,31 +37,39 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
             (1, chains, K, K), the same at all steps of a chain.
             With `which`, (n, K, K), the one of each step.
         linked: which steps there are, (length - 1, chains).
-        often: a number for each chain.
+        often: a number for each chain. None if the sums of each are wanted, (chains,), of a table for each.
         which: numbers of tables, (length - 1,).
         probabilities: what the tables are the logarithms of, if that is known: derivatives are in these then.
     """
     if single.dtype != jnp.float64:
         return plain(single, table)
     moves, logged = (table, True) if probabilities is None else (jnp.asarray(probabilities), False)
-    by_chain, counts = moves.ndim == 4, (np.asarray(linked), np.asarray(often, float))
+    by_chain, counts = moves.ndim == 4, (np.asarray(linked), None if often is None else np.asarray(often, float))
 
     def in_logs(single: Any, moves: Any) -> Any:
         moves = jnp.moveaxis(moves, -1, 1) if by_chain else moves
         return plain(jnp.swapaxes(single, 1, 2), moves if logged else _logs(moves))
 
     fast = partial(_in_probabilities, linked=counts[0], often=counts[1], which=which, logged=logged)
-    total = _total(fast, partial(_in_logs, in_logs))
+    total = _total(fast, partial(_in_logs, in_logs), jnp.sum if often is not None else _by_chain)
     # chains last, so that those side by side are next to each other in memory
     return total(jnp.swapaxes(single, 1, 2), jnp.moveaxis(moves, 1, -1) if by_chain else moves)
 
 
-def _total(in_probabilities: Callable[[Any, Any], Any], in_logs: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+def _by_chain(x: Any) -> jax.Array:
+    """The sums of what each chain, along the last axis, has."""
+    return jnp.sum(x, tuple(range(x.ndim - 1)))
+
+
+def _total(
+    in_probabilities: Callable[[Any, Any], Any], in_logs: Callable[[Any, Any], Any], summed: Callable[[Any], jax.Array]
+) -> Callable[..., Any]:  # fmt: skip
     """The value as a function of terms and moves, with the derivatives that come with it.
 
     Args:
         in_probabilities: whether nothing was lost; the value, and its derivatives.
         in_logs: the same two, where something was.
+        summed: the sum of what is of all places.
     """
 
     @jax.custom_jvp
@@ -80,7 +88,7 @@ def _total(in_probabilities: Callable[[Any, Any], Any], in_logs: Callable[[Any, 
     @total.defjvp
     def _(primals: Any, tangents: Any) -> Any:
         value, of_single, of_table = with_gradient(*primals)
-        return value, jnp.sum(of_single * tangents[0]) + jnp.sum(of_table * tangents[1])
+        return value, summed(of_single * tangents[0]) + summed(of_table * tangents[1])
 
     return total
 
@@ -175,24 +183,26 @@ class _Scaled:
 
 
 def _in_probabilities(
-    single: Any, table: Any, linked: np.ndarray, often: np.ndarray, which: np.ndarray | None = None, logged: bool = True
-) -> Any:
+    single: Any, table: Any, linked: np.ndarray, often: np.ndarray | None, which: np.ndarray | None = None,
+    logged: bool = True,
+) -> Any:  # fmt: skip
     """Whether nothing was lost; the value, and its derivatives in the terms and in the table.
 
     The terms of states have the shape (length, K, chains), the table that of `log_sum_of_chains` but with chains last.
     """
-    chains = _Scaled(single, table, linked, which, logged)
+    chains, summed = _Scaled(single, table, linked, which, logged), jnp.sum if often is not None else _by_chain
+    often = np.ones(linked.shape[1]) if often is None else often
     last, (reached, sizes, shares) = chains.forward()
     left, arriving = chains.backward(shares)
     sizes = jnp.concatenate([chains.start[None], sizes])
     counted = np.concatenate([np.ones((1, len(often))), linked]) * often
-    value = jnp.sum(jnp.where(counted > 0, jnp.log(sizes) + chains.most, 0.0) * counted)
+    value = summed(jnp.where(counted > 0, jnp.log(sizes) + chains.most, 0.0) * counted)
     if chains.most_moved is not None:
-        summed = ((0,) if chains.same else ()) + (() if chains.by_chain else (1,))
-        of_moves = counted[1:].sum(summed) if summed else counted[1:]
+        over = ((0,) if chains.same else ()) + (() if chains.by_chain else (1,))
+        of_moves = counted[1:].sum(over) if over else counted[1:]
         of_moves = of_moves if which is None else np.bincount(which, of_moves, len(table))
-        value += jnp.sum(jnp.where(of_moves > 0, chains.most_moved, 0.0) * of_moves)
-    good = jnp.all(sizes > SMALL) & jnp.all(left < LARGE) & jnp.isfinite(value)
+        value += summed(jnp.where(of_moves > 0, chains.most_moved, 0.0) * of_moves)
+    good = jnp.all(sizes > SMALL) & jnp.all(left < LARGE) & jnp.all(jnp.isfinite(value))
     before = jnp.concatenate([chains.first[None], reached[:-1]])
     of_single = jnp.concatenate([before * left, last[None]]) * counted[:, None]
     of_table = _of_table(chains, before, arriving * often)

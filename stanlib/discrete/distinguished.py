@@ -1,0 +1,84 @@
+"""The terms of copies of elements, one for each case, and the values of the elements from those of their copies."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..arrays.base import Namespace
+from .cases import Cases, Terms
+from .problem import Rows, aligned, permuted, rows
+
+
+def single(xp: Namespace, c: Cases, of_elements: Callable[[np.ndarray], Any]) -> Any:
+    """The terms of single elements, (K, copies), in the order of the copies' numbers.
+
+    Args:
+        of_elements: the terms of elements of one kind, (n, K).
+    """
+    found = of_elements(c.members)
+    places = np.diff(c.copies[0]) != 1
+    size = int(np.flatnonzero(places)[0]) + 1 if places.any() else len(c.members)
+    if len(c.members) % size == 0 and places.sum() == len(c.members) // size - 1:  # chains of one length
+        found = xp.reshape(found, (-1, 1, size, c.kind))
+        found = xp.broadcast_to(found, (len(c.members) // size, c.count, size, c.kind))
+        return xp.swapaxes(xp.reshape(found, (c.copies.size, c.kind)), 0, 1)
+    column = np.zeros(c.copies.size, int)
+    column[c.copies - c.copies.min()] = np.arange(len(c.members))
+    return xp.swapaxes(rows(xp, found, column), 0, 1)
+
+
+def of_single(xp: Namespace, c: Cases, t: Terms, tables: Sequence[Rows]) -> tuple[np.ndarray, Any]:
+    """The terms of a slot that are of one copy each, (n, K), and these copies."""
+    table = _by_case(xp, c, t, tables[t.slot].take(xp, t.rows))
+    table = xp.broadcast_to(table, (len(t.rows), *xp.shape(table)[1:]))
+    copies = c.copies[:, t.columns[:, 0]]
+    return copies.reshape(-1), xp.reshape(xp.swapaxes(table, 0, 1), (copies.size, c.kind))
+
+
+def of_links(xp: Namespace, c: Cases, t: Terms, tables: Sequence[Rows]) -> Rows:
+    """Those of two, a row for each that the slot has and for each case."""
+    given = tables[t.slot]
+    used, codes = np.unique(given.at(t.rows), return_inverse=True)
+    cases = np.arange(c.count)[:, None]
+    each = any(axis < len(c.sizes) for axis in t.axes)
+    codes = codes.reshape(-1) * c.count + cases if each else np.tile(codes.reshape(-1), c.count)
+    split = partial(_cases_as_rows, xp, c, t, used)
+    probabilities = None if given.probabilities is None else split(given.probabilities)
+    return Rows(split(given.table), codes.reshape(-1), probabilities)
+
+
+def _by_case(xp: Namespace, c: Cases, t: Terms, table: Any) -> Any:
+    """Rows of a slot's table, by case where they differ in these: (rows, cases or 1, K) or (rows, cases or 1, K, K)."""
+    outer = len(c.sizes)
+    table = aligned(xp, table, t.axes, outer + t.columns.shape[1])
+    count, sizes = xp.shape(table)[0], xp.shape(table)[1 + outer :]
+    if all(axis >= outer for axis in t.axes):
+        return xp.reshape(table, (count, 1, *sizes))
+    table = xp.broadcast_to(table, (count, *c.sizes, *sizes))
+    return xp.reshape(table, (count, c.count, *sizes))
+
+
+def _cases_as_rows(xp: Namespace, c: Cases, t: Terms, used: np.ndarray, table: Any) -> Any:
+    """Some rows of a slot's table, those of one after the other by case."""
+    count, cases, *sizes = xp.shape(table := _by_case(xp, c, t, rows(xp, table, used)))
+    return xp.reshape(table, (count * cases, *sizes))
+
+
+def of_around(xp: Namespace, c: Cases, sums: Any) -> Any:
+    """The sums of chains, all of one case after those of another, as terms of those around each, (n, K1, ..., Kq)."""
+    table = xp.reshape(sums, (*c.sizes, -1))
+    return permuted(xp, table, (len(c.sizes), *range(len(c.sizes))))
+
+
+def with_members(xp: Namespace, c: Cases, values: Any) -> Any:
+    """The positions of all elements, with those of members from the copies in the case that is given."""
+    case: Any = np.zeros(len(c.members), int)
+    for size, around in zip(c.sizes, c.around.T):
+        case, here = xp.convert((case, xp.get(values, (around,))))
+        case = case * size + here
+    copies, values = xp.convert((c.copies, values))
+    at = xp.get(copies, (case, np.arange(len(c.members))))
+    return xp.at_set(values, c.members, xp.get(values, (at,)))
