@@ -1,10 +1,11 @@
-"""Derivatives of draws in the parameters of their law: on average those of the expectation, on both backends."""
+"""Draws: their derivatives in the parameters of their law are on average those of the expectation, on both backends."""
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from scipy import integrate
 
+import stanimport
 from stanlib import registry
 from stanlib.arrays import named
 from stanlib.rejection import poisoning
@@ -139,3 +140,25 @@ def test_pyro_takes_the_derivatives_of_draws_once(law, domain, torch_double):
             found.append(float(torch.autograd.grad(value, [pyro.param("s")])[0]))
     exact = (loss(1 + STEP) - loss(1 - STEP)) / (2 * STEP)
     assert np.mean(found) == pytest.approx(exact, abs=5 * np.std(found) / np.sqrt(len(found)))
+
+
+@pytest.mark.parametrize("law", ["normal(0.5, 2)", "gamma(2, 3)", "student_t(4, 0, 1)", "beta(2, 3)"])
+def test_laws_of_numpyros_classes_are_drawn_as_numpyro_draws(law, x64):
+    """A hand-written model with the same key has the same numbers."""
+    import jax
+    import numpyro
+    from numpyro import distributions as dist
+    from numpyro import handlers
+
+    bounds = {"gamma": "<lower=0>", "beta": "<lower=0, upper=1>"}.get(law.partition("(")[0], "")
+    module = stanimport.loads(f"parameters {{ real{bounds} a; }} model {{ a ~ {law}; }}")
+    by_hand = {"normal": dist.Normal, "gamma": dist.Gamma, "student_t": dist.StudentT, "beta": dist.Beta}
+    name, _, numbers = law.rstrip(")").partition("(")
+
+    def model():
+        numpyro.sample("a", by_hand[name](*map(float, numbers.split(","))))
+
+    ours, theirs = (
+        handlers.trace(handlers.seed(m, jax.random.PRNGKey(3))).get_trace()["a"]["value"] for m in (module.model, model)
+    )
+    np.testing.assert_allclose(ours, theirs, rtol=1e-14)

@@ -10,7 +10,7 @@ from numpyro.distributions import LKJ, Dirichlet, Distribution, ProjectedNormal,
 
 from stanlib import constraints, places
 from stanlib.errors import StanError
-from stanlib.ppl.numpyro.distributions import Improper
+from stanlib.ppl.numpyro.distributions import Improper, drawn_by_streams
 from stanlib.program import Program
 from stanlib.random.streams import key_of
 from stanlib.rejection import gathering
@@ -71,7 +71,7 @@ def of_one_prior(posterior: Posterior) -> Callable[[Any, Any], dict[str, Any]]:
             drawn[site["name"]] = _drawn(site, key_of(key, len(drawn)), program)
             return drawn[site["name"]]
 
-        with gathering(), unknown_outcomes():
+        with gathering(), unknown_outcomes(), drawn_by_streams():
             trace = posterior.with_values(draw, key)
         _require_laws(trace, program, handles)
         rejected = jnp.asarray(_rejected(trace, drawn))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from stanlib.discrete.asking import Question, asking
+from stanlib.ppl.numpyro.distributions import drawn_by_streams
 from stanlib.random.streams import key_of
 
 from ..density.posterior import Posterior
@@ -109,7 +110,8 @@ def all_drawn(key: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
 def _drawn(key: Any, site: Mapping[str, Any]) -> Any:
     """A draw of what a site observes, None if its law has no way to draw."""
     try:
-        return site["fn"].sample(key, _missing_axes(site))
+        with drawn_by_streams():
+            return site["fn"].sample(key, _missing_axes(site))
     except NotImplementedError:
         return None
 

@@ -1,7 +1,9 @@
 """Stan's distributions as NumPyro's: the record's density under the class that NumPyro has for the same law."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
@@ -117,9 +119,36 @@ def _native_class(record: records.Distribution) -> Any:
         "__doc__": record.doc, "__module__": __name__, "record": record, "rejected": laws.NEVER, "place": None,
         "arguments": property(lambda self: self.stan_arguments),
     }  # fmt: skip
-    if record.methods.keys() & {"rng", "draw"}:  # NumPyro's take longer to compile, and may not be integers of Stan
-        body["sample"] = StanDistribution.sample
+    if record.methods.keys() & {"rng", "draw"}:
+        body["sample"] = _native_sample(base, laws.is_count(record))
     return type(base)(f"Stan{base.__name__}", (base,), body)
+
+
+@contextmanager
+def drawn_by_streams() -> Iterator[None]:
+    """Within, all laws are drawn as Stan's random numbers are: XLA compiles that in less time than NumPyro's draws.
+
+    Elsewhere the laws of NumPyro's classes give what NumPyro's give by the same key.
+    """
+    token = _by_streams.set(True)
+    try:
+        yield
+    finally:
+        _by_streams.reset(token)
+
+
+_by_streams: ContextVar[bool] = ContextVar("by_streams", default=False)
+
+
+def _native_sample(base: Any, always: bool) -> Callable[..., Any]:
+    """The draws of a subclass of NumPyro's own; `always` Stan's, for NumPyro's counts may be no integers of Stan."""
+
+    def sample(self: Any, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> Any:
+        if always or _by_streams.get():
+            return StanDistribution.sample(self, key, sample_shape)
+        return base.sample(self, key, sample_shape)
+
+    return sample
 
 
 def _new(cls: Any, *arguments: Any, **named: Any) -> object:
