@@ -65,8 +65,8 @@ class JaxRandom(Random):
         return self._given(jax_laws.von_mises(self._next(), *_wide(shape, kappa)))
 
     def hypergeometric(self, draws: Value, good: Value, bad: Value) -> Value:
-        parameters = _real(draws), _real(good), _real(bad)
-        return self._given(jax_laws.hypergeometric(jnp.asarray(self.uniform(())), *parameters).astype(int))
+        u = jnp.asarray(self.uniform(()))
+        return self._given(jax_laws.hypergeometric(u, *_wide((), draws, good, bad)).astype(int))
 
 
 class ConcreteRandom(JaxRandom):
@@ -84,10 +84,6 @@ class ConcreteRandom(JaxRandom):
 def random_of(key: Array) -> JaxRandom:
     """The source of a key or state: of NumPy's arrays, unless it is traced."""
     return JaxRandom(key) if isinstance(key, jax.core.Tracer) else ConcreteRandom(key)
-
-
-def _real(x: Value) -> Array:
-    return jnp.asarray(x, jnp.result_type(x, float))
 
 
 def _wide(shape: Shape | None, *parameters: Value) -> list[Array]:

@@ -5,6 +5,7 @@ With 64 bits a state is one number, whose bits are mixed; without, where such nu
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import jax
@@ -19,7 +20,8 @@ Shape = tuple[int, ...]
 
 @partial(jax.jit, inline=True)
 def begun(key: Array) -> Array:
-    """The state of a key of JAX; a state is its own."""
+    """The state of a key of JAX; a state is its own. Raises AssertionError without one, as NumPyro's laws do."""
+    assert key is not None, "there is no key to draw by"
     if key.dtype == jnp.uint64 or jax.dtypes.canonicalize_dtype(np.uint64) != np.uint64:
         return key
     words = jax.random.key_data(key).reshape(-1).astype(jnp.uint64)
@@ -48,6 +50,15 @@ def key_of(key: Array, number: Array | int) -> Array:
     if state.dtype != jnp.uint64:
         return jax.random.fold_in(state, 0x5EED)  # no number of a split or of a site
     return jnp.stack([state >> jnp.uint64(32), state]).astype(jnp.uint32)
+
+
+def sampled(one: Callable[[Array], Array], key: Array, shape: Shape) -> Array:
+    """What a function of a key or state makes of as many as the shape has places; of the key itself for none."""
+    if not shape:
+        return one(key)
+    for _ in shape:
+        one = jax.vmap(one)
+    return one(spread(begun(key), shape))
 
 
 def spread(state: Array, shape: Shape) -> Array:

@@ -20,7 +20,9 @@ def test_data_without_names(backend, name):
         getattr(module, name)({"N": 1})
 
 
-@pytest.mark.parametrize("prior", ["a ~ normal(0, 1);", "a ~ skew_double_exponential(0, 1, 0.5);", ""])
+@pytest.mark.parametrize("prior", [
+    "a ~ normal(0, 1);", "a ~ skew_double_exponential(0, 1, 0.5);", "a ~ normal(0, 1) T[0, ];", "",
+])
 def test_a_model_on_numpyro_without_a_key(prior):
     """With and without handlers around, for laws of NumPyro's and of this package, and without one."""
     from numpyro import handlers

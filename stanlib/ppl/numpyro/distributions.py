@@ -19,7 +19,7 @@ from ... import distribution as records
 from ...arrays import named
 from ...quantiles import excess, truncated_quantile
 from ...random.jax import JaxRandom
-from ...random.streams import begun, open_uniforms, spread
+from ...random.streams import begun, open_uniforms, sampled
 from .. import laws
 from .supports import support_of
 
@@ -124,6 +124,9 @@ def _native_class(record: records.Distribution) -> Any:
     return type(base)(f"Stan{base.__name__}", (base,), body)
 
 
+_by_streams: ContextVar[bool] = ContextVar("by_streams", default=False)
+
+
 @contextmanager
 def drawn_by_streams() -> Iterator[None]:
     """Within, all laws are drawn as Stan's random numbers are: XLA compiles that in less time than NumPyro's draws.
@@ -135,9 +138,6 @@ def drawn_by_streams() -> Iterator[None]:
         yield
     finally:
         _by_streams.reset(token)
-
-
-_by_streams: ContextVar[bool] = ContextVar("by_streams", default=False)
 
 
 def _native_sample(base: Any, always: bool) -> Callable[..., Any]:
@@ -171,13 +171,7 @@ def draw(record: records.Distribution, arguments: Sequence[Any], key: jax.Array,
     def one(k: Any) -> Any:
         return jnp.asarray(laws.draw(record, xp, JaxRandom(k), arguments, _each))
 
-    assert key is not None, "there is no key to draw by"  # as NumPyro's own laws say
-    if not sample_shape:
-        return one(key)
-    states = spread(begun(key), sample_shape)
-    for _ in sample_shape:
-        one = jax.vmap(one)
-    return one(states)
+    return sampled(one, key, sample_shape)
 
 
 class Truncated(NumPyroDistribution):

@@ -10,7 +10,7 @@ from numpyro.distributions import Distribution, constraints
 
 from ... import places
 from ...random.jax import JaxRandom
-from ...random.streams import begun, spread
+from ...random.streams import sampled
 from ...rejection import poisoning
 
 
@@ -57,12 +57,7 @@ class ByElements(Distribution):
         def one(k: Any) -> Any:
             return jnp.asarray(poisoning(lambda: self.draw(JaxRandom(k), *self.arguments)))
 
-        if not sample_shape:
-            return one(key)
-        states = spread(begun(key), sample_shape)
-        for _ in sample_shape:
-            one = jax.vmap(one)
-        return one(states)
+        return sampled(one, key, sample_shape)
 
 
 def by_elements(
