@@ -22,14 +22,23 @@ class Unknown(Exception):
     """Something that can't be read, such as a function of Python's."""
 
 
+def opened(closed: ClosedJaxpr) -> tuple[Jaxpr, list[Any]]:
+    """A traced function whose constants are its first inputs, and their values.
+
+    Until 0.10 JAX keeps the values beside a jaxpr, from 0.11 on inside of it, where constants without values are inputs.
+    """
+    inner = closed.jaxpr
+    return inner.replace(constvars=(), invars=[*inner.constvars, *inner.invars]), list(closed.consts)
+
+
 def text_of(jaxpr: Jaxpr, fixed: Mapping[int, object]) -> str:
-    """What tells a traced function, with those of its constants that belong to it, by position.
+    """What tells a traced function, with those of its inputs that are known, by position.
 
     Raises:
         Unknown: if something in it does not tell what it computes.
     """
-    constants = [_said(fixed[i]) if i in fixed else "" for i in range(len(jaxpr.constvars))]
-    return "\n".join([*constants, *_lines(jaxpr)])
+    known = [f"{i} = {_said(value)}" for i, value in sorted(fixed.items())]
+    return "\n".join([*known, *_lines(jaxpr)])
 
 
 def _lines(jaxpr: Jaxpr) -> Iterable[str]:
@@ -60,10 +69,9 @@ def _said(value: object) -> str:
     """A parameter of an operation, or a constant, in full."""
     if isinstance(value, _PLAIN) or isinstance(value, type):
         return repr(value)
-    if isinstance(value, ClosedJaxpr):
-        return f"({[*map(_said, value.consts)]} {_said(value.jaxpr)})"
-    if isinstance(value, Jaxpr):
-        return "(" + "\n".join(_lines(value)) + ")"
+    if isinstance(value, (ClosedJaxpr, Jaxpr)):
+        body = "\n".join(_lines(getattr(value, "jaxpr", value)))
+        return f"({[*map(_said, getattr(value, 'consts', ()))]} {body})"
     if isinstance(value, (np.ndarray, jax.Array)):
         content = np.asarray(value)
         if content.dtype.hasobject:

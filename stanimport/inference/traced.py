@@ -46,14 +46,15 @@ class Traced:
         with TRACING, double_precision(), jax.default_device(device):
             traced, shapes = jax.make_jaxpr(function, return_shape=True)(*examples)
             self._jaxpr, constants = _with_scalars(traced)
+            self._count = len(constants)
             self._fixed, self.constants = _divided(constants, device)
             self.tree = jax.tree.structure(shapes)
 
     def leaves(self, constants: Any, leaves: Any) -> Any:
         """The leaves of the result, from the free constants and the leaves of the arguments."""
         given = iter(constants)
-        every = [self._fixed[i] if i in self._fixed else next(given) for i in range(len(self._jaxpr.constvars))]
-        return jax.core.eval_jaxpr(self._jaxpr, every, *leaves)
+        every = [self._fixed[i] if i in self._fixed else next(given) for i in range(self._count)]
+        return jax.core.eval_jaxpr(self._jaxpr, (), *every, *leaves)
 
     def __call__(self, constants: object, *arguments: object) -> Any:
         return jax.tree.unflatten(self.tree, self.leaves(constants, jax.tree.leaves(arguments)))
@@ -113,14 +114,16 @@ def text_of(lowered: Lowered) -> str:
 
 
 def _with_scalars(traced: ClosedJaxpr) -> tuple[Jaxpr, list[object]]:
-    """What was traced with single numbers among its constants, as those of the data are: JAX writes them in place.
+    """What was traced, its constants first among the inputs, with single numbers, as those of the data: JAX writes them in
+    place.
 
     Those that XLA simplifies what they stand in by (1 as a factor, 0 as a term, 0.5 as an exponent) stay. What no
     result needs goes: NumPyro's laws factor matrices when they are made, and a call of a library keeps a program from
     being one kernel, even if XLA would drop it.
     """
-    alive, _ = partial_eval.dce_jaxpr(traced.jaxpr, [True] * len(traced.jaxpr.outvars), instantiate=True)
-    variables, constants = list(alive.constvars), list(traced.consts)
+    whole, constants = jaxprs.opened(traced)
+    alive, _ = partial_eval.dce_jaxpr(whole, [True] * len(whole.outvars), instantiate=True)
+    data, variables = len(constants), list(alive.invars[: len(constants)])
 
     def lifted(atom: object) -> Any:
         if not isinstance(atom, Literal) or not isinstance(atom.aval, ShapedArray):
@@ -132,7 +135,7 @@ def _with_scalars(traced: ClosedJaxpr) -> tuple[Jaxpr, list[object]]:
         return variables[-1]
 
     equations = [e.replace(invars=[lifted(a) for a in e.invars]) for e in alive.eqns]
-    return alive.replace(constvars=variables, eqns=equations), constants
+    return alive.replace(invars=[*variables, *alive.invars[data:]], eqns=equations), constants
 
 
 def _is_plain(x: float) -> bool:

@@ -10,6 +10,8 @@ from jax.interpreters.partial_eval import dce_jaxpr
 
 from stanlib.dataclass import dataclass
 
+from ..jaxprs import opened
+
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint", "custom_jvp_call",
           "custom_vjp_call", "custom_vjp_call_jaxpr")  # fmt: skip
 _SAMPLE = 1000  # numbers that tell most arrays apart
@@ -38,13 +40,14 @@ class Flat:
 def flattened(traced: Any) -> Flat:
     """The equations of a closed jaxpr."""
     made = _Inlining()
-    made.constants = dict(zip(traced.jaxpr.constvars, map(np.asarray, traced.consts)))
-    names = _joined(made.constants)
-    jaxpr, _ = dce_jaxpr(traced.jaxpr, [True] * len(traced.jaxpr.outvars), instantiate=True)  # inside of loops too
-    outputs = made.inline(jaxpr, {**names, **{v: v for v in jaxpr.invars}})
+    whole, constants = opened(traced)
+    jaxpr, _ = dce_jaxpr(whole, [True] * len(whole.outvars), instantiate=True)  # inside of loops too
+    inputs = jaxpr.invars[len(constants) :]
+    made.constants = dict(zip(jaxpr.invars, map(np.asarray, constants)))
+    outputs = made.inline(jaxpr, {**_joined(made.constants), **{v: v for v in inputs}})
     equations = _needed(made.equations, outputs)
     used = {a for e in equations for a in e.invars if not is_literal(a)} | {a for a in outputs if not is_literal(a)}
-    return Flat(list(jaxpr.invars), outputs, equations, {v: c for v, c in made.constants.items() if v in used})
+    return Flat(list(inputs), outputs, equations, {v: c for v, c in made.constants.items() if v in used})
 
 
 def is_literal(atom: object) -> bool:
