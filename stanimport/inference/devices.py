@@ -13,13 +13,26 @@ if TYPE_CHECKING:
 
 
 def local() -> list[Any]:
-    """The devices of this process; one that is None for the CPU where JAX is not loaded, and has no others."""
-    if executables.is_possible():
-        return [None]
+    """Where chains may run: as `present`; one that is None for the CPU where JAX is not loaded, and has no others."""
+    return [None] if executables.is_possible() else present()
+
+
+def present() -> list[Any]:
+    """The devices of this process, or the one that `jax.default_device` names."""
     import jax
 
-    found: list[Any] = jax.local_devices()
-    return found
+    chosen, found = named(), jax.local_devices()
+    return [*found] if chosen is None else [chosen]
+
+
+def named() -> Any:
+    """The device that `jax.default_device` names, in this thread or for all; None if it is JAX's first one."""
+    import jax
+
+    chosen: Any = jax.config.jax_default_device  # type: ignore[attr-defined]  # options are attributes at run time
+    if isinstance(chosen, str):
+        chosen = jax.local_devices(backend=chosen)[0]
+    return None if chosen is None or chosen == jax.devices()[0] else chosen
 
 
 def is_cpu(device: Any) -> bool:

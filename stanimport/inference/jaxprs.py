@@ -12,6 +12,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.dtype, np.generic, enum.Enum)
 _UNSAID = "UnspecifiedValue"  # where JAX was told of no sharding or layout
+_TREES = "jax._src.flattree"  # of None, which tell what kinds of inputs a loop has
 _AROUND = ("compute_type", "threefry_partitionable", "xla_metadata")  # of what an operation is traced under
 # Parameters of operations that change nothing on one device, and rules for derivatives: nothing is differentiated once
 # it has been traced.
@@ -81,6 +82,6 @@ def _said(value: object) -> str:
         return f"{type(value).__name__}[{','.join(map(_said, value))}]"
     if isinstance(value, Mapping):
         return f"{{{','.join(f'{_said(k)}:{_said(v)}' for k, v in value.items())}}}"
-    if type(value).__name__ == _UNSAID:
-        return _UNSAID
+    if type(value).__name__ == _UNSAID or type(value).__module__ == _TREES:
+        return repr(value)
     raise Unknown(value)

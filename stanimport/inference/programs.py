@@ -26,6 +26,7 @@ from stanlib.dataclass import dataclass
 
 from . import executables, forks, stored
 from .density import kernels
+from .devices import named
 from .executables import ROOM, Kept
 from .precision import TRACING, double_precision
 from .running import interrupts
@@ -53,7 +54,7 @@ class Program:
     Args:
         function: of arrays, or trees of them.
         examples: arguments, or their shapes.
-        device: where it runs; JAX's default device if None.
+        device: where it runs; that of `jax.default_device` if None.
         as_one: on a CPU make one kernel of it, if that can be: for loops over little arithmetic.
         brief: on a CPU compile it with little optimization, unless it has loops: for little arithmetic.
         hasty: the same with loops: for what runs once, in less time than it is compiled in.
@@ -68,6 +69,7 @@ class Program:
         self, function: Callable[..., object], *examples: object, device: jax.Device | None = None,
         as_one: bool = False, brief: bool = False, hasty: bool = False, calls: Called | None = None,
     ):  # fmt: skip
+        device = device or named()
         self.device, self._given = device, () if calls is None else (calls.constants,)
         if calls is not None:
             function, examples = calls.within(function), (calls.constants, *examples)

@@ -19,6 +19,7 @@ from jax.stages import Lowered
 
 from . import forks, jaxprs
 from .density import kernels
+from .devices import named
 from .precision import TRACING, double_precision
 from .running import interrupts
 
@@ -32,7 +33,7 @@ class Traced:
     Args:
         function: of arrays, or trees of them.
         examples: arguments, or their shapes.
-        device: where the constants lie; JAX's default device if None.
+        device: where the constants lie; that of `jax.default_device` if None.
 
     Attributes:
         constants: the data that only enter arithmetic: the first argument of a call.
@@ -42,7 +43,7 @@ class Traced:
     def __init__(self, function: Callable[..., object], *examples: object, device: jax.Device | None = None):
         forks.verify()
         interrupts.check()
-        self.examples = examples
+        self.examples, device = examples, device or named()
         with TRACING, double_precision(), jax.default_device(device):
             traced, shapes = jax.make_jaxpr(function, return_shape=True)(*examples)
             self._jaxpr, constants = _with_scalars(traced)
@@ -61,6 +62,7 @@ class Traced:
 
     def lower(self, device: jax.Device | None = None, as_one: bool = False) -> Lowered:
         """The program for XLA, a function of the constants and of the arguments' leaves; see `Program`."""
+        device = device or named()
         shared = [a.sharding for a in jax.tree.leaves((self.constants, self.examples)) if _is_divided(a)]
         # each device has all results: left to itself XLA may divide them, and no process would have them
         whole: dict[str, Any] = {"out_shardings": NamedSharding(shared[0].mesh, PartitionSpec())} if shared else {}

@@ -66,6 +66,15 @@ for wrong in (lambda: stanimport.sample(walk, {"N": N, "y": data["y"]}, mesh=mes
         wrong()
     except stanimport.StanError as e:
         out.setdefault("refused", []).append(str(e))
+
+from stanimport.inference.programs import Program
+from stanimport.inference.samplers.chains import layout
+for named in (jax.devices()[3], None):
+    with jax.default_device(named):
+        made = Program(lambda x: x + 1, np.ones(2))(np.ones(2))
+        out.setdefault("named", []).append([[d.id for d in made.devices()],
+            [[d.id for d in layout(4, kind, None)[0] if d is not None] for kind in ("vectorized", "parallel")],
+            stanimport.sample(program, data, chain_method="vectorized", **{**few, "chains": 2}).draws().tolist()])
 print(json.dumps(out))
 """
 
@@ -125,6 +134,12 @@ def test_what_can_not_be_divided_is_refused(of_eight):
     one, printed, few = of_eight["refused"]
     assert "rows of data need the ones before" in one and "divided between 2 devices" in few
     assert "its density prints" in printed
+
+
+def test_programs_run_where_jax_is_told_to(of_eight):
+    there, anywhere = of_eight["named"]
+    assert there[0] == [3] and there[1][0] == [3] and anywhere[0] == [0] and anywhere[1][0] == [0, 1, 2, 3]
+    np.testing.assert_allclose(there[2], anywhere[2], rtol=1e-6)
 
 
 def test_two_processes_share_the_rows(of_eight):

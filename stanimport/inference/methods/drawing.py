@@ -138,7 +138,7 @@ def _draw(
     draws = start(points)
     if isinstance(draws.points, Points):  # many, of which the variables are to be made next
         memory.give_back()
-    if own is not None and not isinstance(posterior, remembered.Remembered):
+    if own is not None and key is not None and not isinstance(posterior, remembered.Remembered):
         (bound,), batched = own.programs, processor.batched
         remembered.keep(key, posterior, bound.program, bound.constants, batched.program, batched.shapes, batched.batch)
     return draws, processor

@@ -12,6 +12,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax.extend.core import Literal
 
+from .scans import counts
+
 Marks = list[bool]
 
 
@@ -71,8 +73,7 @@ def _while(equation: Any, outputs: Marks) -> Marks:
 
 
 def _scan(equation: Any, outputs: Marks) -> Marks:
-    body, constants = equation.params["jaxpr"], equation.params["num_consts"]
-    carried = equation.params["num_carry"]
+    body, (constants, carried) = equation.params["jaxpr"], counts(equation.params)
     results = outputs[carried:]
     state = steady(lambda s: _inputs(body, [*s, *results])[constants : constants + carried], outputs[:carried])
     inputs = _inputs(body, [*state, *results])

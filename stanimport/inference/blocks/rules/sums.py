@@ -7,6 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from stanlib.ppl.numpyro.scans import counts
+
 from ..steps import Arrays, Each, Input, Recurrence, Step, Total
 from .alone import elementwise
 from .equations import Equation, Rule, function_of, kind_of, with_size
@@ -58,7 +60,7 @@ def _free(given: Input, gone: Collection[int]) -> int:
 
 def scan(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """A loop over rows: what it carries along is the state, what it stacks has rows."""
-    fixed, state = e.params["num_consts"], e.params["num_carry"]
+    fixed, state = counts(e.params)
     given = inputs[fixed + state :]
     if e.params["length"] not in lengths or not any(i.is_made or i.axis == 0 for i in given):
         return None
