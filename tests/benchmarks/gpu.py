@@ -12,6 +12,7 @@ import importlib.util
 import json
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,10 @@ import stanimport  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 KINDS = ("independent", "grouped, 5 each", "recurrence")
+SLOW = "recurrence"  # a GPU starts each step of a loop: more rows than 10^5 take seconds
 CHAINED = ("eight_schools_noncentered", "logistic_regression_loop", "hierarchical_index")
 CHAINS = (4, 64, 512, 4096)
+Devices = tuple[Any, Any]
 
 
 def seconds_of(run: Callable[[], object], limit: float = 1.0) -> float:
@@ -73,30 +76,55 @@ def row(name: str, seconds: list[float], scale: float, unit: str) -> None:
     print(f"| {name} | {there * scale:.4g} {unit} | {here * scale:.4g} {unit} | {here / there:.3g} |", flush=True)
 
 
+def by_rows(devices: Devices, largest: int) -> None:
+    heading("one gradient")
+    for kind in KINDS:
+        model, make = scaling.CASES[kind]
+        module = scaling.loaded(model)
+        for rows in (n for n in (10**4, 10**5, 10**6, 10**7) if n <= (largest if kind != SLOW else min(largest, 10**5))):
+            row(f"{kind}, {rows:,} rows", [gradient(d, module, make(rows)) for d in devices], 1e6, "µs")
+
+
+def by_chains(devices: Devices, largest: int) -> None:
+    heading("one gradient of all chains")
+    for name in CHAINED:
+        module, data = example(name)
+        for chains in (n for n in CHAINS if n <= largest):
+            row(f"{name}, {chains:,} chains", [gradient(d, module, data, chains) for d in devices], 1e6, "µs")
+
+
+def of_samplers(devices: Devices, largest: int) -> None:
+    heading("`sample`")
+    module, data = example(CHAINED[0])
+    for method in ("nuts", "chees") if importlib.util.find_spec("blackjax") else ("nuts",):
+        for chains in (n for n in CHAINS if 64 <= n <= largest):
+            row(f"{method}, {chains:,} chains", [sampling(d, module, data, chains, method) for d in devices], 1, "s")
+
+
+def example(name: str) -> tuple[Any, dict[str, Any]]:
+    return scaling.loaded(name), json.loads((ROOT / f"models/{name}.json").read_text())
+
+
+def heading(what: str) -> None:
+    print(f"\n| {what} | GPU | CPU | CPU / GPU |\n| --- | --: | --: | --: |", flush=True)
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--device", default="gpu")
     arguments.add_argument("--largest", type=int, default=10**7)
     arguments.add_argument("--chains", type=int, default=max(CHAINS))
+    arguments.add_argument("--tables", nargs="+", choices=("rows", "chains", "sample"), default=["rows", "chains", "sample"])
     options = arguments.parse_args()
     devices = jax.devices(options.device)[0], jax.devices("cpu")[0]
+    warnings.simplefilter("ignore")  # of few divergent transitions
     print(f"{devices[0].device_kind} beside the CPU, JAX {jax.__version__}")
-    print("\n| one gradient | GPU | CPU | CPU / GPU |\n| --- | --: | --: | --: |")
-    for kind in KINDS:
-        model, make = scaling.CASES[kind]
-        module = scaling.loaded(model)
-        for rows in (n for n in (10**4, 10**5, 10**6, 10**7) if n <= options.largest):
-            row(f"{kind}, {rows:,} rows", [gradient(d, module, make(rows)) for d in devices], 1e6, "µs")
-    print("\n| one gradient of all chains | GPU | CPU | CPU / GPU |\n| --- | --: | --: | --: |")
-    programs = {name: (scaling.loaded(name), json.loads((ROOT / f"models/{name}.json").read_text())) for name in CHAINED}
-    for name, (module, data) in programs.items():
-        for chains in (n for n in CHAINS if n <= options.chains):
-            row(f"{name}, {chains:,} chains", [gradient(d, module, data, chains) for d in devices], 1e6, "µs")
-    print("\n| `sample` | GPU | CPU | CPU / GPU |\n| --- | --: | --: | --: |")
-    module, data = programs["eight_schools_noncentered"]
-    for method in ("nuts", "chees") if importlib.util.find_spec("blackjax") else ("nuts",):
-        for chains in (n for n in CHAINS if 64 <= n <= options.chains):
-            row(f"{method}, {chains:,} chains", [sampling(d, module, data, chains, method) for d in devices], 1, "s")
+    if "rows" in options.tables:
+        by_rows(devices, options.largest)
+    if "chains" in options.tables:
+        by_chains(devices, options.chains)
+    if "sample" in options.tables:
+        of_samplers(devices, options.chains)
 
 
 if __name__ == "__main__":
