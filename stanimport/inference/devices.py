@@ -12,27 +12,13 @@ if TYPE_CHECKING:
     from jax.sharding import Mesh
 
 
-def local() -> list[Any]:
-    """Where chains may run: as `present`; one that is None for the CPU where JAX is not loaded, and has no others."""
-    return [None] if executables.is_possible() else present()
+def local(needed: bool = False) -> list[Any]:
+    """Where chains may run; one that is None for the CPU where JAX is not loaded, and has no others, unless needed."""
+    if not needed and executables.is_possible():
+        return [None]
+    from stanlib.ppl.numpyro.devices import present  # only now: what was compiled before needs no JAX
 
-
-def present() -> list[Any]:
-    """The devices of this process, or the one that `jax.default_device` names."""
-    import jax
-
-    chosen, found = named(), jax.local_devices()
-    return [*found] if chosen is None else [chosen]
-
-
-def named() -> Any:
-    """The device that `jax.default_device` names, in this thread or for all; None if it is JAX's first one."""
-    import jax
-
-    chosen: Any = jax.config.jax_default_device  # type: ignore[attr-defined]  # options are attributes at run time
-    if isinstance(chosen, str):
-        chosen = jax.local_devices(backend=chosen)[0]
-    return None if chosen is None or chosen == jax.devices()[0] else chosen
+    return present()
 
 
 def is_cpu(device: Any) -> bool:

@@ -26,7 +26,7 @@ class Unknown(Exception):
 def opened(closed: ClosedJaxpr) -> tuple[Jaxpr, list[Any]]:
     """A traced function whose constants are its first inputs, and their values.
 
-    Until 0.10 JAX keeps the values beside a jaxpr, from 0.11 on inside of it, where constants without values are inputs.
+    Until 0.10 JAX keeps the values beside a jaxpr, from 0.11 on inside of it: constants without values are inputs.
     """
     inner = closed.jaxpr
     return inner.replace(constvars=(), invars=[*inner.constvars, *inner.invars]), list(closed.consts)
@@ -71,7 +71,7 @@ def _said(value: object) -> str:
     if isinstance(value, _PLAIN) or isinstance(value, type):
         return repr(value)
     if isinstance(value, (ClosedJaxpr, Jaxpr)):
-        body = "\n".join(_lines(getattr(value, "jaxpr", value)))
+        body = "\n".join(_lines(value.jaxpr if isinstance(value, ClosedJaxpr) else value))
         return f"({[*map(_said, getattr(value, 'consts', ()))]} {body})"
     if isinstance(value, (np.ndarray, jax.Array)):
         content = np.asarray(value)

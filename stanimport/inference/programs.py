@@ -23,10 +23,10 @@ from jax.stages import Compiled, Lowered
 from jaxlib import lapack
 
 from stanlib.dataclass import dataclass
+from stanlib.ppl.numpyro.devices import named
 
 from . import executables, forks, stored
 from .density import kernels
-from .devices import named
 from .executables import ROOM, Kept
 from .precision import TRACING, double_precision
 from .running import interrupts

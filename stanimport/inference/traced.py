@@ -17,9 +17,10 @@ from jax.interpreters import partial_eval
 from jax.sharding import NamedSharding, PartitionSpec
 from jax.stages import Lowered
 
+from stanlib.ppl.numpyro.devices import named
+
 from . import forks, jaxprs
 from .density import kernels
-from .devices import named
 from .precision import TRACING, double_precision
 from .running import interrupts
 
@@ -116,8 +117,7 @@ def text_of(lowered: Lowered) -> str:
 
 
 def _with_scalars(traced: ClosedJaxpr) -> tuple[Jaxpr, list[object]]:
-    """What was traced, its constants first among the inputs, with single numbers, as those of the data: JAX writes them in
-    place.
+    """What was traced, its constants first among the inputs, single numbers too, which JAX writes in place.
 
     Those that XLA simplifies what they stand in by (1 as a factor, 0 as a term, 0.5 as an exponent) stay. What no
     result needs goes: NumPyro's laws factor matrices when they are made, and a call of a library keeps a program from

@@ -1,4 +1,4 @@
-"""Gradients and samplers on a GPU beside the CPU of the same machine: python tests/benchmarks/gpu.py [--largest 10000000]
+"""Gradients and samplers on a GPU beside the CPU of the same machine: python tests/benchmarks/gpu.py
 
 The first table has the microseconds of one gradient by rows of data, on each device, as inference compiles it; the
 second those of one gradient of all chains at once; the third the seconds of `sample` with so many chains as one
@@ -81,7 +81,8 @@ def by_rows(devices: Devices, largest: int) -> None:
     for kind in KINDS:
         model, make = scaling.CASES[kind]
         module = scaling.loaded(model)
-        for rows in (n for n in (10**4, 10**5, 10**6, 10**7) if n <= (largest if kind != SLOW else min(largest, 10**5))):
+        most = min(largest, 10**5) if kind == SLOW else largest
+        for rows in (n for n in (10**4, 10**5, 10**6, 10**7) if n <= most):
             row(f"{kind}, {rows:,} rows", [gradient(d, module, make(rows)) for d in devices], 1e6, "µs")
 
 
@@ -114,7 +115,8 @@ def main() -> None:
     arguments.add_argument("--device", default="gpu")
     arguments.add_argument("--largest", type=int, default=10**7)
     arguments.add_argument("--chains", type=int, default=max(CHAINS))
-    arguments.add_argument("--tables", nargs="+", choices=("rows", "chains", "sample"), default=["rows", "chains", "sample"])
+    tables = ["rows", "chains", "sample"]
+    arguments.add_argument("--tables", nargs="+", choices=tables, default=tables)
     options = arguments.parse_args()
     devices = jax.devices(options.device)[0], jax.devices("cpu")[0]
     warnings.simplefilter("ignore")  # of few divergent transitions

@@ -248,7 +248,7 @@ def layout(
     """Devices, lanes of each program, and threads; `shared` is for a program that has devices of its own choice."""
     if shared:  # two of them at once could wait for each other's devices
         return [None], 0, 1
-    devices = known.present() if chain_method == "vectorized" else known.local()
+    devices = known.local(chain_method == "vectorized")
     on_cpu = known.is_cpu(devices[0])
     method = chain_method or ("parallel" if on_cpu else "vectorized")
     if method == "vectorized":

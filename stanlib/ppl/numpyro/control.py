@@ -23,12 +23,11 @@ from ...lanes.values import Lanes, combine, known
 from ...random.jax import JaxRandom
 from ...rejection import collected, decided, refuse, rejected
 from . import selection, while_loops
+from .scans import copies
 from .states import UNSET, State, as_arrays, fitted, fixpoint, merged, unmasked
 from .tracing import Traced, lifted_under, lifting
 
 T = TypeVar("T")
-# Recurrences that are worth to be unrolled: operations of an iteration, and with those inside of these; how far.
-FEW_OPERATIONS, FEW_INSIDE, FEW_COPIES = 10, 40, 4
 UNROLL = 4  # trip counts up to which a loop is written out
 
 
@@ -368,19 +367,9 @@ def _scanned(one: Callable[..., Any], carry: State, indices: Any, arrays: dict[i
         return fitted(unmasked(after), target), (unmasked(as_arrays(outputs)), flag)
 
     start, xs = fitted(unmasked(carry), target), (indices, arrays)
-    final, (outputs, flags) = jax.lax.scan(body, start, xs, unroll=_copies(traced, start))
+    unroll = copies(len(traced.jaxpr.eqns), traced.operations, start)
+    final, (outputs, flags) = jax.lax.scan(body, start, xs, unroll=unroll)
     return _settled((final, outputs), flags)
-
-
-def _copies(traced: Traced, carry: State) -> int:
-    """How many iterations of a recurrence one step of the compiled loop does: several if there is little to do.
-
-    XLA on the CPU runs loops with small bodies fast; a few numbers carried and a few operations leave room for more.
-    """
-    if any(jnp.ndim(x) for x in jax.tree_util.tree_leaves(carry)):
-        return 1
-    few = len(traced.jaxpr.eqns) <= FEW_OPERATIONS and traced.operations <= FEW_INSIDE
-    return FEW_COPIES if few else 1
 
 
 def _of_all(output: object, axis: Axis) -> Any:
