@@ -192,7 +192,11 @@ class _Machine:
 
     def maker(self, shape: tuple[int, ...], kind: str) -> Any:
         """What makes an array of a result."""
-        return self.xla.array_result_handler(_Shape(shape, kind), self.here, committed=False, _skip_checks=True)
+        make: Callable[..., Any] = self.xla.array_result_handler
+        try:
+            return make(_Shape(shape, kind), self.here, committed=False, _skip_checks=True)
+        except TypeError:  # of a version of XLA that makes no checks
+            return make(_Shape(shape, kind), self.here, committed=False)
 
 
 _machine = cache(_Machine)
