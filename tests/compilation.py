@@ -2,8 +2,8 @@
 
 In the folders named here they are compiled without LLVM's optimisations, in a third of the time. XLA's own passes
 (simplification, fusion, layouts) are those that users have; what differs is how their outcome becomes machine code, so
-values differ by rounding alone. The pages of the documentation run so too. Elsewhere, in tests marked `optimised`, and
-in other processes, programs are compiled as users compile them: models, random programs, importers, commands.
+values differ by rounding alone. Processes that tests start with `quickly` compile so too. Elsewhere, in tests marked
+`optimised`, and in other processes, programs are compiled as users compile them: models, random programs, importers.
 """
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import functools
 import pathlib
 import sys
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 QUICK = (  # files, and beginnings of their paths
-    "cmdstanpy/", "constructs/", "contexts/", "deepstan/", "discrete/", "emit/", "frontend/", "inference/", "passes/",
-    "ppl/", "rejections/", "schemes/", "stanlib/",
+    "cmdstanpy/", "constructs/", "contexts/", "deepstan/", "discrete/", "docs/", "emit/", "frontend/", "inference/",
+    "ir/", "mutants/", "passes/", "ppl/", "rejections/", "schemes/", "shell/", "stanlib/",
 )  # fmt: skip
 OPTIONS = {
     "xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 0,
@@ -23,6 +24,11 @@ OPTIONS = {
 }  # fmt: skip
 FLAGS = " ".join(f"--{name}={str(value).lower()}" for name, value in OPTIONS.items())  # for a process of its own
 _wanted = False
+
+
+def quickly(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a process whose programs are compiled without optimisations."""
+    return {**environment, "XLA_FLAGS": f"{environment.get('XLA_FLAGS', '')} {FLAGS}".strip()}
 
 
 def is_quick(item: Any) -> bool:

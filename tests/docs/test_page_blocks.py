@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import configparser
 import json
+import os
 import re
 import shutil
 import socket
@@ -12,6 +13,7 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
+import compilation
 import pytest
 from test_pages import PAGES, ROOT, files_of
 
@@ -133,7 +135,8 @@ def _run(command: str, page: str, folder: Path) -> None:
     shutil.copytree(ROOT / "models", folder / "models", ignore=shutil.ignore_patterns("__pycache__"))
     for title, text in files_of(page).items():
         (folder / title).write_text(text)
-    done = subprocess.run([sys.executable, "-m", "stanimport", *arguments], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "stanimport", *arguments], cwd=folder, capture_output=True, text=True,
+                          env=compilation.quickly(os.environ))  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -178,5 +181,6 @@ def test_scripts_for_clusters(block, tmp_path):
     alone = f'jax.distributed.initialize("localhost:{port}", num_processes=1, process_id=0)'
     assert "jax.distributed.initialize()" in block.text
     (tmp_path / "fit.py").write_text(block.text.replace("jax.distributed.initialize()", alone))
-    done = subprocess.run([sys.executable, "fit.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "fit.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300,
+                          env=compilation.quickly(os.environ))  # fmt: skip
     assert done.returncode == 0 and (tmp_path / "draws.nc").exists(), done.stdout + done.stderr

@@ -58,7 +58,7 @@ def run(page: str, folder: pathlib.Path, short: bool) -> None:
     program.write_text(shortened(python_of(page)) if short else python_of(page))
     environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg", "PYTHONWARNINGS": "ignore"}
     if short:
-        environment["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {compilation.FLAGS}"
+        environment = compilation.quickly(environment)
     for script in (*(n for n in files_of(page) if n.endswith(".py")), program.name):
         done = subprocess.run(
             [sys.executable, script], cwd=folder, env=environment, capture_output=True, text=True, timeout=600

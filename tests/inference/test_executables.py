@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import compilation
 import jax
 import numpy as np
 import pytest
@@ -57,8 +58,9 @@ def run(folder, programs=PROGRAMS, then=False, **environment):
     (folder / "at").mkdir(exist_ok=True)
     surroundings = {n: v for n, v in os.environ.items() if not n.startswith("JAX_")}
     surroundings |= {"STANIMPORT_JIT_CACHE": str(folder / "jit"), "STANIMPORT_CACHE_DIR": str(folder / "cache")}
+    surroundings = compilation.quickly(surroundings | environment)
     made = subprocess.run([sys.executable, "-W", "ignore", "-c", RUN], input=given, cwd=folder / "at", check=True,
-                          capture_output=True, text=True, env=surroundings | environment)  # fmt: skip
+                          capture_output=True, text=True, env=surroundings)  # fmt: skip
     assert "pjrt" not in made.stderr
     return json.loads(made.stdout)
 

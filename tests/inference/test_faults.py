@@ -14,6 +14,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import compilation
 import numpy as np
 import pytest
 from conftest import FLIPS, data_of, load
@@ -29,7 +30,8 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POS
 
 def run(code: str, *arguments: object, **options) -> subprocess.CompletedProcess:
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options,
+                          env=compilation.quickly(os.environ))  # fmt: skip
 
 
 # --- killed while writing --------------------------------------------------------------------------------------------

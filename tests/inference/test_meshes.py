@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 
+import compilation
 import numpy as np
 import pytest
 
@@ -98,7 +99,8 @@ print(json.dumps((one or two).draws().tolist()))
 
 def started(text, *arguments, devices=1, **environment):
     """A process of its own, with so many CPU devices."""
-    own = {**os.environ, **({"JAX_NUM_CPU_DEVICES": str(devices)} if devices else {}), **environment}
+    number = {"JAX_NUM_CPU_DEVICES": str(devices)} if devices else {}
+    own = compilation.quickly({**os.environ, **number, **environment})
     return subprocess.Popen([sys.executable, "-c", text, *arguments], env=own, stdout=subprocess.PIPE, text=True)
 
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import compilation
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -59,7 +60,7 @@ EXPECTED = 2.0 + 1.0 + 3.0
 
 
 def test_another_process_compiles_nothing_and_draws_the_same(tmp_path):
-    environment = {**os.environ, "STANIMPORT_JIT_CACHE": str(tmp_path / "jit")}
+    environment = compilation.quickly(os.environ | {"STANIMPORT_JIT_CACHE": str(tmp_path / "jit")})
     runs = [
         json.loads(subprocess.run([sys.executable, "-W", "ignore", "-c", SAMPLE], env=environment, check=True,
                                   capture_output=True, text=True).stdout.splitlines()[-1])
