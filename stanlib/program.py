@@ -139,10 +139,13 @@ class TransformedData(StanFunction):
 
         variables = (*self.program.data, *self.program.transformed_data)
         names = [v.name for v in variables]
-        if all(v.name in inputs and data.is_converted(v, inputs[v.name]) for v in variables):
+        if inputs.keys() >= set(names):
             given = {n: inputs[n] for n in names}
             known = given_again.remembered(self.program, given)
-            return given_again.checked(self.program, self._run, given) if known is None else known
+            if known is not None:
+                return known
+            if all(data.is_converted(v, given[v.name]) for v in variables):
+                return given_again.checked(self.program, self._run, given)
         traced = [n for n in names if n in inputs and data.is_traced(inputs[n])]
         if traced:
             raise StanDataError("data that JAX traces must come from transformed_data(...)", traced[0])

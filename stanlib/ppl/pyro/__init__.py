@@ -25,7 +25,6 @@ from ...lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ...metadata import Program
 from ...random.torch import TorchRandom
 from ...rejection import before_deciding, decided, pending  # noqa: F401
-from ..declared_domains import check_domain
 from ..laws import take_up
 from ..values import (  # noqa: F401
     UNSET,
@@ -45,13 +44,12 @@ from ..values import (  # noqa: F401
     unset,
     verify,
 )  # fmt: skip
-from .bounds import bound, known, recorded  # noqa: F401
+from .bounds import bound, recorded  # noqa: F401
 from .distributions import Improper, Restricted, Truncated, make_placed, tensors
 from .elements import by_elements  # noqa: F401
 from .networks import TRAINED, call_network  # noqa: F401
-from .priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
+from .priors import approximate, domain_of, half, param, sample, sample_unconstrained  # noqa: F401
 from .sites import is_predicting, latent, observed, weighted
-from .supports import support_of
 
 make_distribution = lane_law(make_placed)
 _warned: set[str] = set()
@@ -125,9 +123,8 @@ def parameter(
     """
     if complex:
         return _complex(name, parameter(f"{name}.real", shape), parameter(f"{name}.imag", shape))
-    check_domain(name, shape, kind, {k: known(v) for k, v in arguments.items()})
-    sizes = tuple(int(n) for n in shape)
-    support = support_of(kind, arguments, sizes)
+    sizes = tuple(map(int, shape))
+    support = domain_of(name, sizes, kind, arguments)
     return latent(name, Improper(recorded(name, support) if bounding else support, sizes, drawn))
 
 

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pyro
@@ -49,9 +50,22 @@ def _whole(
     """The law of a parameter, as one event."""
     if kind is None and not arguments and not bounding and _is_plain(distribution, sizes):
         return distribution.to_event(len(sizes)) if sizes else distribution
-    check_domain(name, sizes, kind, {k: known(v) for k, v in arguments.items()})
-    support = support_of(kind, arguments, sizes)
+    support = domain_of(name, sizes, kind, arguments)
     return as_event(fitted(name, distribution, sizes, recorded(name, support) if bounding else support))
+
+
+def domain_of(name: str, sizes: tuple[int, ...], kind: str | None, arguments: Mapping[str, Any]) -> Any:
+    """The support of a parameter, checked; one that the program's numbers give is made once."""
+    if all([type(a) is float for a in arguments.values()]):
+        return _constant_domain(name, sizes, kind, tuple(arguments.items()))
+    check_domain(name, sizes, kind, {k: known(v) for k, v in arguments.items()})
+    return support_of(kind, dict(arguments), sizes)
+
+
+@lru_cache(maxsize=4096)
+def _constant_domain(name: str, sizes: tuple[int, ...], kind: str | None, arguments: tuple[Any, ...]) -> Any:
+    check_domain(name, sizes, kind, dict(arguments))
+    return support_of(kind, dict(arguments), sizes)
 
 
 def _is_plain(law: Any, sizes: tuple[int, ...]) -> bool:
@@ -86,9 +100,8 @@ def param(
     It starts from `init`, a value or a function without arguments that returns it, or where Stan starts parameters:
     uniform on (-2, 2) in unconstrained space. Other arguments as for `sample`.
     """
-    check_domain(name, shape, kind, arguments)
-    sizes = tuple(int(n) for n in shape)
-    support = support_of(kind, arguments, sizes)
+    sizes = tuple(map(int, shape))
+    support = domain_of(name, sizes, kind, arguments)
 
     def start() -> torch.Tensor:
         if init is not None:
