@@ -174,9 +174,12 @@ class Model(_Called):
 
     def __call__(self, /, *unnamed: object, **inputs: object) -> dict[str, Any]:
         self._by_name(unnamed)
-        self.backend.enter(self.program)
+        return self.backend.run(self.program, lambda: self._once({**self.networks, **inputs}))
+
+    def _once(self, inputs: Mapping[str, object]) -> dict[str, Any]:
+        """One draw, and the values of its parameters."""
         with drawn.noted() as sites:
-            self._call({**self.networks, **inputs})
+            self._call(inputs)
         return drawn.parameters(self.program.parameters, sites)
 
     def _call(self, inputs: Mapping[str, object]) -> None:
@@ -275,8 +278,10 @@ class GeneratedQuantities(_Called):
 
     def __call__(self, /, *unnamed: object, **inputs: object) -> dict[str, Any]:
         self._by_name(unnamed)
-        self.backend.enter(self.program)
-        with networks.call_with(self.program, {**self.networks, **inputs}, trained=True) as inputs:
+        return self.backend.run_quantities(self.program, lambda: self._quantities({**self.networks, **inputs}))
+
+    def _quantities(self, inputs: Mapping[str, object]) -> dict[str, Any]:
+        with networks.call_with(self.program, inputs, trained=True) as inputs:
             given = self.data.prepare(inputs)
             for v in self.program.parameters:
                 given[v.name] = self._drawn(v, v.name, inputs)

@@ -13,6 +13,7 @@ from ...arrays.torch import as_tensor
 from ...errors import StanError
 from ...networks import Network
 from .distributions import tensors
+from .particles import once
 
 SEPARATOR = "$$$"  # between the name of a network and that of a parameter of its
 TRAINED = "Pyro's store of parameters lacks some; load what SVI has trained, or pass the network, {}=..."
@@ -32,14 +33,17 @@ def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: M
     arguments = _converted(module, inputs)
     if not lifted and network.is_given:
         registered = network.registered(
-            lambda: pyro.module(network.name, module),
+            lambda: once(("module", network.name), lambda: pyro.module(network.name, module)),
             lambda: _is_trained(network, (n for n, _ in module.named_parameters())),
         )
         return _result(registered(*arguments))
     own = dict(module.named_parameters())
     network.verify_lifted({n: p.shape for n, p in own.items()}, {n: tuple(v.shape) for n, v in lifted.items()})
     rest = [n for n in own if n not in lifted]
-    learned = network.registered(lambda: _learned(network, own, lifted), lambda: _is_trained(network, rest))
+    learned = network.registered(
+        lambda: once(("module", network.name), lambda: _learned(network, own, lifted)),
+        lambda: _is_trained(network, rest),
+    )
     values = {n: v.to(own[n].dtype) for n, v in zip(lifted, tensors(list(lifted.values())))}
     return _result(functional_call(module, {**learned, **values}, arguments))
 

@@ -15,6 +15,7 @@ from ..declared_domains import check_domain
 from ..values import check_event, check_law
 from .bounds import known, recorded
 from .distributions import of_shape, tensors
+from .particles import once
 from .sites import as_event, latent
 from .supports import StanConstraint, support_of
 
@@ -110,7 +111,7 @@ def param(
         transform = biject_to(support)
         return transform(torch.rand(transform.inverse_shape(torch.Size(sizes))) * 4.0 - 2.0)
 
-    return pyro.param(name, start, constraint=support)
+    return once(("param", name), lambda: pyro.param(name, start, constraint=support))
 
 
 def approximate(
@@ -128,9 +129,13 @@ def approximate(
     support = support_of(kind, {k: known(v) for k, v in arguments.items()}, sizes)
     transform = biject_to(recorded(name, support) if bounding else support)
     free = transform.inverse_shape(torch.Size(sizes))
-    centre = pyro.param(f"{name}$loc", lambda: torch.rand(free) * 4.0 - 2.0)
-    width = pyro.param(f"{name}$scale", lambda: torch.full(free, 0.1), constraint=constraints.positive)
+    centre, width = once(("param", name), lambda: _centre_and_width(name, free))
     return latent(name, TransformedDistribution(Normal(centre, width).to_event(len(free)), [transform]))
+
+
+def _centre_and_width(name: str, free: torch.Size) -> tuple[Any, Any]:
+    centre = pyro.param(f"{name}$loc", lambda: torch.rand(free) * 4.0 - 2.0)
+    return centre, pyro.param(f"{name}$scale", lambda: torch.full(free, 0.1), constraint=constraints.positive)
 
 
 def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -> Any:
