@@ -21,25 +21,37 @@ if TYPE_CHECKING:
 
 _NATIVE = {np.dtype(t) for t in (np.int64, np.float64, np.complex128)}
 _KEPT = {"int32", "int64", "float32", "float64", "complex64", "complex128"}  # of the arrays of JAX and PyTorch
-_made: dict[int, tuple[weakref.ref[Any], int, Call]] = {}
+_made: dict[int, tuple[weakref.ref[Any], Call]] = {}
 
 
 class Call:
-    """One call of `transformed_data`, or check of what a model is given: the program's text, and the numbers there.
+    """One call of `transformed_data`, or check of what a model is given: the program's text, and the data by name.
 
     `converted` are those of these numbers that a check has changed.
     """
 
     def __init__(self, program: Program, values: Mapping[str, object], converted: Mapping[str, object]):
         self.source, self.converted = program.source, dict(converted)
-        self.numbers = {n: v for n, v in values.items() if not list(_arrays(v))}
+        found = {n: tuple(_arrays(v)) for n, v in values.items()}
+        self.numbers = {n: values[n] for n, arrays in found.items() if not arrays}
+        self.arrays = {n: tuple((weakref.ref(a), _version(a)) for a in arrays) for n, arrays in found.items() if arrays}
+
+    def has(self, name: str, value: object) -> bool:
+        """Whether this is what the data of that name were, and nobody has written to them since."""
+        held = self.arrays.get(name)
+        if held is None:
+            return name in self.numbers and _is_same(value, self.numbers[name])
+        if len(held) == 1 and not isinstance(value, tuple):
+            return held[0][0]() is value and held[0][1] == _version(value)
+        arrays = tuple(_arrays(value))
+        return len(arrays) == len(held) and all(r() is a and v == _version(a) for (r, v), a in zip(held, arrays))
 
 
 def remember(program: Program, values: Mapping[str, object], converted: Mapping[str, object] = {}) -> None:
     """Note what `transformed_data` returned, or what was checked as it would be."""
     call = Call(program, values, converted)
     for array in (a for v in values.values() for a in _arrays(v)):
-        _made[id(array)] = weakref.ref(array, partial(_forget, id(array))), _version(array), call
+        _made[id(array)] = weakref.ref(array, partial(_forget, id(array))), call
 
 
 def _version(array: Any) -> int:
@@ -53,21 +65,18 @@ def _forget(key: int, _: object) -> None:
 
 def remembered(program: Program, values: Mapping[str, object]) -> dict[str, Any] | None:
     """The data as a model takes them, if they all come from one call for this program."""
-    calls, numbers = set(), dict[str, Any]()
-    for name, value in values.items():
-        arrays = list(_arrays(value))
-        if not arrays:
-            numbers[name] = value
-        for array in arrays:
-            found = _made.get(id(array))
-            if found is None or found[0]() is not array or found[1] != _version(array):
-                return None
-            calls.add(found[2])
-    call = calls.pop() if len(calls) == 1 else None
-    if call is None or call.source != program.source:
+    calls = (_call_of(v) for v in values.values() if not isinstance(v, (int, float)))
+    call = next((c for c in calls if c is not None), None)
+    if call is None or call.source != program.source or not all([call.has(n, v) for n, v in values.items()]):
         return None
-    are_known = all(n in call.numbers and _is_same(v, call.numbers[n]) for n, v in numbers.items())
-    return {**values, **call.converted} if are_known else None
+    return {**values, **call.converted}
+
+
+def _call_of(value: object) -> Call | None:
+    """The latest call that had an array, or the first of a tuple's."""
+    array = next(_arrays(value), None)
+    found = _made.get(id(array))
+    return found[1] if found is not None and found[0]() is array else None
 
 
 def _is_same(one: object, other: object) -> bool:

@@ -68,6 +68,11 @@ class call_with:
         _current.reset(self.token)
 
 
+def _in_words(declared: Type) -> tuple[int, str]:
+    """How many dimensions a type has, and the type of its numbers."""
+    return dimensions(declared), str(scalar_of(declared))
+
+
 class Network:
     """A declared network: what generated code calls.
 
@@ -92,16 +97,18 @@ class Network:
         self.access = getattr(spec and spec.loader, "network_access", lambda module: "all")
         self.arguments, self.lifted = arguments, tuple(lifted)
         self.returns = signatures.parse(f"{returns} net()").overloads[0].result
+        self._plain = None if isinstance(self.returns, Tuple) else _in_words(self.returns)
         self._found: Any = None
 
     def __call__(self, *values: Any) -> Any:
         inputs, lifted = values[: self.arguments], dict(zip(self.lifted, values[self.arguments :]))
-        return self._as_declared(self.backend.call_network(self, self.module(), inputs, lifted), self.returns)
+        value = self.backend.call_network(self, self.module(), inputs, lifted)
+        return self._as_declared(value, self.returns) if self._plain is None else self._array(value, *self._plain)
 
     def _as_declared(self, value: Any, declared: Type) -> Any:
         """What the network returned as a value of the declared type."""
         if not isinstance(declared, Tuple):
-            return self._array(value, dimensions(declared), str(scalar_of(declared)))
+            return self._array(value, *_in_words(declared))
         several = isinstance(value, (tuple, list))
         if not several or len(value) != len(declared.items):
             given = f"{len(value)} values" if several else f"a {type(value).__name__}"

@@ -139,10 +139,13 @@ class TransformedData(StanFunction):
 
         variables = (*self.program.data, *self.program.transformed_data)
         names = [v.name for v in variables]
-        if all(v.name in inputs and data.is_converted(v, inputs[v.name]) for v in variables):
+        if inputs.keys() >= set(names):
             given = {n: inputs[n] for n in names}
             known = given_again.remembered(self.program, given)
-            return given_again.checked(self.program, self._run, given) if known is None else known
+            if known is not None:
+                return known
+            if all(data.is_converted(v, given[v.name]) for v in variables):
+                return given_again.checked(self.program, self._run, given)
         traced = [n for n in names if n in inputs and data.is_traced(inputs[n])]
         if traced:
             raise StanDataError("data that JAX traces must come from transformed_data(...)", traced[0])
@@ -171,9 +174,12 @@ class Model(_Called):
 
     def __call__(self, /, *unnamed: object, **inputs: object) -> dict[str, Any]:
         self._by_name(unnamed)
-        self.backend.enter(self.program)
+        return self.backend.run(self.program, lambda: self._once({**self.networks, **inputs}))
+
+    def _once(self, inputs: Mapping[str, object]) -> dict[str, Any]:
+        """One draw, and the values of its parameters."""
         with drawn.noted() as sites:
-            self._call({**self.networks, **inputs})
+            self._call(inputs)
         return drawn.parameters(self.program.parameters, sites)
 
     def _call(self, inputs: Mapping[str, object]) -> None:
@@ -272,8 +278,10 @@ class GeneratedQuantities(_Called):
 
     def __call__(self, /, *unnamed: object, **inputs: object) -> dict[str, Any]:
         self._by_name(unnamed)
-        self.backend.enter(self.program)
-        with networks.call_with(self.program, {**self.networks, **inputs}, trained=True) as inputs:
+        return self.backend.run_quantities(self.program, lambda: self._quantities({**self.networks, **inputs}))
+
+    def _quantities(self, inputs: Mapping[str, object]) -> dict[str, Any]:
+        with networks.call_with(self.program, inputs, trained=True) as inputs:
             given = self.data.prepare(inputs)
             for v in self.program.parameters:
                 given[v.name] = self._drawn(v, v.name, inputs)

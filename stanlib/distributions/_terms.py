@@ -93,9 +93,11 @@ def log1mexp_neg(xp: Namespace, t: Array, log_t: Array) -> Array:
     )  # fmt: skip
 
 
-def standardized(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
-    """(y - mu) / sigma, by a single division where many observations share sigma."""
-    centered = y - mu
+def standardized(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    """(y - mu) / sigma, by a single division where many observations share sigma, by none where that is 1."""
+    centered = y if type(mu) is float and mu == 0.0 and not xp.is_integer(y) else y - mu
+    if type(sigma) is float and sigma == 1.0:
+        return centered
     shared = math.prod(xp.shape(sigma)) == 1 and math.prod(xp.shape(centered)) >= MANY_STANDARDIZED
     return centered * (1.0 / sigma) if shared else centered / sigma
 

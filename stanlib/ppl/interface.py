@@ -225,8 +225,11 @@ class Backend(Values, Sites, Lanes, Protocol):
     def logical_or(self, left: Value, right: Callable[[], Value]) -> Value:
         """`left || right`."""
 
-    def enter(self, program: Program) -> None:
-        """A model, or its quantities, begins to run."""
+    def run(self, program: Program, once: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What a model or guide returns, whose run is `once`."""
+
+    def run_quantities(self, program: Program, once: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What generated quantities return."""
 
     def draw(self, value: object) -> Any:
         """A parameter's value as generated quantities compute with it."""

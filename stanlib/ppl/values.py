@@ -11,7 +11,7 @@ from ..arrays import differs_between_lanes, namespace
 from ..constraints import reasons
 from ..errors import StanDataError, StanFatalError, StanIndexError, StanReject
 from ..lanes.calls import combine_events, lane_terms
-from ..lanes.values import agreed, first
+from ..lanes.values import Lanes, agreed, first
 from ..rejection import refuse, refuse_here
 
 inf = np.inf
@@ -68,7 +68,7 @@ def fit(value: Any, shape: Sequence[Any] | None) -> Any:
     Raises:
         StanIndexError: naming both shapes.
     """
-    if shape is None:
+    if shape is None or _is_of_shape(value, shape):
         return value
     if isinstance(value, tuple):
         return tuple(map(fit, value, shape))
@@ -81,6 +81,11 @@ def fit(value: Any, shape: Sequence[Any] | None) -> Any:
     if 0 in declared:
         return value
     raise StanIndexError(f"a value of shape {given} is assigned to a variable of shape {declared}")
+
+
+def _is_of_shape(value: Any, shape: Sequence[Any]) -> bool:
+    """Whether an array is of these sizes at first sight: lanes are looked at more closely."""
+    return type(value) is not Lanes and all([type(n) is int for n in shape]) and getattr(value, "shape", None) == shape
 
 
 def copy(value: Any) -> Any:

@@ -43,20 +43,6 @@ def test_factors_are_no_quantities_on_pyro(scheme, torch_double):
     assert set(Predictive(module.model, draws)(**module.transformed_data(**DATA))) == {"c"}
 
 
-def test_vectorised_draws_are_refused_with_advice(torch_double):
-    """Inside of a plate a sum over a vector would be one over all draws."""
-    from pyro.infer import SVI, Predictive, Trace_ELBO
-    from pyro.optim import Adam
-
-    source = "parameters { vector[2] a; } model { target += -square(sum(a)); } guide { a ~ normal(1, 2); }"
-    module = stanimport.loads(source, backend="pyro")
-    bound = Trace_ELBO(num_particles=2, vectorize_particles=True, max_plate_nesting=1)
-    with pytest.raises(stanimport.StanError, match="one draw at a time.*leave out vectorize_particles=True"):
-        SVI(module.model, module.guide, Adam({"lr": 0.1}), bound).step()
-    with pytest.raises(stanimport.StanError, match="leave out .*parallel=True of Predictive"):
-        Predictive(module.model, {"a": torch_double.zeros(3, 2)}, parallel=True)()
-
-
 def test_jitted_bounds_are_those_that_are_not(torch_double):
     """Pyro's compiler hashes keyword arguments: the data are bound."""
     from functools import partial

@@ -151,3 +151,18 @@ def test_transformed_data_without_data_are_not_drawn_again(x64):
 
     density = LogProb(stanimport.loads(text), {})
     assert float(density.at(np.ones(1))[0]) == 50
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_transformed_data_are_known_by_their_names(backend, x64, torch_double):
+    """Arrays of one call are no data under each other's names."""
+    source = """
+        data { int N; int M; vector[N] x; vector[M] y; } parameters { real a; }
+        model { a ~ normal(0, 1); x ~ normal(a, 1); y ~ normal(a, 2); }
+    """
+    model = stanimport.loads(source, backend=backend)
+    inputs = model.transformed_data(N=2, M=3, x=[1.0, 2.0], y=[1.0, 2.0, 3.0])
+    density = _numpyro if backend == "numpyro" else _pyro
+    density(model, inputs)
+    with pytest.raises(stanimport.StanDataError, match=r"x must have shape \(2\), not \(3\)"):
+        density(model, {**inputs, "x": inputs["y"], "y": inputs["x"]})

@@ -165,6 +165,10 @@ def are_between(x: Array, low: Any, high: Any) -> bool:
     return is_concrete(x) and _np.are_between(x, low, high)
 
 
+def are_seen(args: Sequence[Any]) -> bool:
+    return builtins.all(map(is_concrete, args))
+
+
 def glance(x: Array) -> None:
     return None
 

@@ -142,6 +142,10 @@ def are_between(x: Array, low: int, high: int) -> bool:
     return bool(x.dtype.kind != "c" and np.all((x >= low) & (x <= high)))
 
 
+def are_seen(args: Sequence[object]) -> bool:
+    return True
+
+
 def glance(x: object) -> None:
     return None
 

@@ -9,7 +9,7 @@ import functools
 import sys
 import warnings
 from builtins import any as builtins_any
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -181,7 +181,7 @@ def full(shape: tuple[int, ...], value: Value) -> Array:
 
 def shape(x: Value) -> tuple[int, ...]:
     if isinstance(x, torch.Tensor):
-        return tuple(x.shape) if not torch.jit.is_tracing() else _known(x.shape)
+        return tuple(x.shape) if not torch._C._is_tracing() else _known(x.shape)
     return () if isinstance(x, (float, int)) else np.shape(x)
 
 
@@ -230,6 +230,14 @@ def glance(x: Array) -> Any:
     if not isinstance(x, torch.Tensor) or x.ndim or x.device.type != "cpu" or x.is_complex() or is_tracing():
         return None
     return np.float64(x.item())
+
+
+def are_seen(args: Sequence[object]) -> bool:
+    """Whether these are all tensors in memory, or Python's reals, whose numbers may be looked at now."""
+    for a in args:
+        if type(a) is not float and not (isinstance(a, torch.Tensor) and a.is_cpu):
+            return False
+    return not is_tracing()
 
 
 def is_tracing() -> bool:
@@ -327,7 +335,7 @@ def with_gradient(f: Callable[..., Any], gradients: Callable[..., object]) -> Ca
 def without_nan(x: object) -> Any:
     if not isinstance(x, torch.Tensor):
         return _np.without_nan(x)
-    if x.device.type == "cpu" and not is_tracing():
+    if x.is_cpu and not is_tracing():
         total = x.detach().sum().item()  # NaN if a term is, and in a fraction of the time of looking at each
         if total == total:
             return x

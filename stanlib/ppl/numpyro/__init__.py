@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -64,6 +64,15 @@ make_distribution = lane_law(make_placed)
 _warned: set[str] = set()
 
 
+def run(program: Program, once: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Run a model, guide or generated quantities."""
+    enter(program)
+    return once()
+
+
+run_quantities = run
+
+
 def enter(program: Program) -> None:
     """Called when a model or its quantities run: Stan computes in double precision, and says so once otherwise.
 
@@ -78,7 +87,7 @@ def enter(program: Program) -> None:
         _warned.add(program.filename)
         warnings.warn(
             f"{program.name} runs in single precision, Stan in double: call numpyro.enable_x64() first to match it",
-            UserWarning, stacklevel=4,
+            UserWarning, stacklevel=5,
         )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,6 @@ from ...lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ...metadata import Program
 from ...random.torch import TorchRandom
 from ...rejection import before_deciding, decided, pending  # noqa: F401
-from ..declared_domains import check_domain
 from ..laws import take_up
 from ..values import (  # noqa: F401
     UNSET,
@@ -45,34 +44,49 @@ from ..values import (  # noqa: F401
     unset,
     verify,
 )  # fmt: skip
-from .bounds import bound, known, recorded  # noqa: F401
+from .bounds import bound, recorded  # noqa: F401
 from .distributions import Improper, Restricted, Truncated, make_placed, tensors
 from .elements import by_elements  # noqa: F401
 from .networks import TRAINED, call_network  # noqa: F401
-from .priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
-from .sites import is_predicting, latent, observed, weighted
-from .supports import support_of
+from .particles import plate_around, run_all
+from .priors import approximate, domain_of, half, param, sample, sample_unconstrained  # noqa: F401
+from .sites import REJECTED, latent, observed, rejected, weighted
+from .sites import deterministic as record
 
 make_distribution = lane_law(make_placed)
 _warned: set[str] = set()
 
 
-def enter(program: Program) -> None:
-    """Called when a model or its quantities run: Stan computes in double precision, and says so once otherwise.
+def run(program: Program, once: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Run a model or guide, for several draws at once where Pyro's plate of draws is around."""
+    enter(program)
+    plate = plate_around(program.name)
+    if plate is None:
+        return once()
+    return plate.returned(run_all(plate, once, REJECTED))
+
+
+def run_quantities(program: Program, once: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Run generated quantities, of one draw.
 
     Raises:
-        StanError: inside of a plate, as vectorised particles and predictions are: functions would take all for one.
+        StanError: inside of a plate.
     """
+    enter(program)
     around = [p.name for p in pyro.poutine.runtime.get_plates()]
     if around:
-        advice = "leave out vectorize_particles=True of an ELBO, and parallel=True of Predictive"
-        raise StanError(f"{program.name} computes one draw at a time, not those of the plate {around[0]}: {advice}")
+        raise StanError(f"{program.name} computes quantities of one draw at a time, not of the plate {around[0]}")
+    return once()
+
+
+def enter(program: Program) -> None:
+    """Called when a model or its quantities run: Stan computes in double precision, and says so once otherwise."""
     if torch.get_default_dtype() != torch.float64 and program.filename not in _warned:
         _warned.add(program.filename)
         warnings.warn(
             f"{program.name} runs in single precision, Stan in double: "
             "call torch.set_default_dtype(torch.float64) first to match it",
-            UserWarning, stacklevel=4,
+            UserWarning, stacklevel=5,
         )  # fmt: skip
 
 
@@ -125,9 +139,8 @@ def parameter(
     """
     if complex:
         return _complex(name, parameter(f"{name}.real", shape), parameter(f"{name}.imag", shape))
-    check_domain(name, shape, kind, {k: known(v) for k, v in arguments.items()})
-    sizes = tuple(int(n) for n in shape)
-    support = support_of(kind, arguments, sizes)
+    sizes = tuple(map(int, shape))
+    support = domain_of(name, sizes, kind, arguments)
     return latent(name, Improper(recorded(name, support) if bounding else support, sizes, drawn))
 
 
@@ -161,8 +174,7 @@ def _weigh(name: str, value: torch.Tensor) -> None:
 
 def reject_draws(flag: object) -> None:
     """The log density is -inf if the flag is true."""
-    if not is_predicting():
-        pyro.factor("rejected__", torch.where(torch.as_tensor(flag), -torch.inf, 0.0))
+    rejected(flag)
 
 
 def observe_terms(name: str, *parts: object) -> None:
@@ -196,7 +208,7 @@ def deterministic(name: str, value: object) -> None:
         for i, item in enumerate(value):
             deterministic(f"{name}.{i + 1}", item)
     else:
-        pyro.deterministic(name, _tensor(value))
+        record(name, _tensor(value))
 
 
 def truncate(

@@ -7,6 +7,7 @@ what it has just computed, and the transform of the other computes its bounds fr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -66,12 +67,23 @@ for registry in (biject_to, transform_to):
     registry.register(Recorded, RecordedTransform)
 
 _recorded: dict[str, Recorded] = {}  # of the latest run of a model, by site
+_own: ContextVar[dict[str, Recorded] | None] = ContextVar("own", default=None)  # of one of several runs at once
+
+
+def _latest() -> dict[str, Recorded]:
+    own = _own.get()
+    return _recorded if own is None else own
 
 
 def recorded(site: str, support: object) -> Recorded:
     """The support of a parameter that bounds of others will refer to."""
-    _recorded[site] = Recorded(support)
-    return _recorded[site]
+    made = _latest()[site] = Recorded(support)
+    return made
+
+
+def record_apart() -> None:
+    """From here on this context has records of its own, as one of several runs at once needs them."""
+    _own.set({})
 
 
 def unrecorded(support: object) -> Any:
@@ -85,7 +97,7 @@ class Bound:
     def __init__(self, function: Callable[..., Any], sites: Mapping[str, Any]):
         self.function, self.values = function, tuple(map(torch.as_tensor, sites.values()))
         self.value = function(*self.values)
-        self.cells = tuple(_recorded[s] for s in sites)
+        self.cells = tuple(_latest()[s] for s in sites)
         self.used = -1  # the state of the cells at which a value was last constrained
 
     def latest(self, x: torch.Tensor, constraining: bool) -> Any:

@@ -13,6 +13,7 @@ from ...arrays.torch import as_tensor
 from ...errors import StanError
 from ...networks import Network
 from .distributions import tensors
+from .particles import once
 
 SEPARATOR = "$$$"  # between the name of a network and that of a parameter of its
 TRAINED = "Pyro's store of parameters lacks some; load what SVI has trained, or pass the network, {}=..."
@@ -32,25 +33,28 @@ def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: M
     arguments = _converted(module, inputs)
     if not lifted and network.is_given:
         registered = network.registered(
-            lambda: pyro.module(network.name, module),
+            lambda: once(("module", network.name), lambda: pyro.module(network.name, module)),
             lambda: _is_trained(network, (n for n, _ in module.named_parameters())),
         )
         return _result(registered(*arguments))
     own = dict(module.named_parameters())
     network.verify_lifted({n: p.shape for n, p in own.items()}, {n: tuple(v.shape) for n, v in lifted.items()})
     rest = [n for n in own if n not in lifted]
-    learned = network.registered(lambda: _learned(network, own, lifted), lambda: _is_trained(network, rest))
-    return _result(called(module, inputs, dict(zip(lifted, tensors(list(lifted.values())))), learned))
+    learned = network.registered(
+        lambda: once(("module", network.name), lambda: _learned(network, own, lifted)),
+        lambda: _is_trained(network, rest),
+    )
+    values = {n: v.to(own[n].dtype) for n, v in zip(lifted, tensors(list(lifted.values())))}
+    return _result(functional_call(module, {**learned, **values}, arguments))
 
 
 def called(
-    module: torch.nn.Module, inputs: Sequence[Any], lifted: Mapping[str, torch.Tensor],
-    learned: Mapping[str, torch.Tensor] = {},
+    module: torch.nn.Module, inputs: Sequence[Any], lifted: Mapping[str, torch.Tensor]
 ) -> Any:  # fmt: skip
     """What a module returns, some of whose parameters have other values."""
     own = dict(module.named_parameters())
     values = {n: v.to(own[n].dtype) for n, v in lifted.items()}
-    return functional_call(module, {**learned, **values}, _converted(module, inputs))
+    return functional_call(module, values, _converted(module, inputs))
 
 
 def own(module: Any) -> Any:
@@ -98,8 +102,16 @@ def _is_jax(module: Any) -> bool:
 def _converted(module: torch.nn.Module, inputs: Sequence[Any]) -> tuple[Any, ...]:
     """The inputs as tensors of the module's own type and device, if it has parameters; integers stay integers."""
     like = next((p for p in module.parameters() if p.is_floating_point()), None)
-    made = (as_tensor(x, device=None if like is None else like.device) for x in inputs)
-    return tuple(x.to(like.dtype) if like is not None and x.is_floating_point() else x for x in made)
+    return tuple(_input(x, like) for x in inputs)
+
+
+def _input(x: Any, like: torch.Tensor | None) -> torch.Tensor:
+    if like is None:
+        return as_tensor(x)
+    if isinstance(x, torch.Tensor) and x.dtype is like.dtype and x.device == like.device:
+        return x
+    x = as_tensor(x, device=like.device)
+    return x.to(like.dtype) if x.is_floating_point() else x
 
 
 def _result(value: Any) -> Any:
@@ -107,7 +119,8 @@ def _result(value: Any) -> Any:
         return tuple(map(_result, value))
     if not isinstance(value, torch.Tensor):
         return value
-    return value.to(torch.get_default_dtype()) if value.is_floating_point() else value
+    wanted = torch.get_default_dtype()
+    return value if value.dtype is wanted or not value.is_floating_point() else value.to(wanted)
 
 
 def _learned(network: Network, own: Mapping[str, torch.Tensor], lifted: Mapping[str, Any]) -> dict[str, torch.Tensor]:

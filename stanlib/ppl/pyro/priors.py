@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pyro
@@ -14,6 +15,7 @@ from ..declared_domains import check_domain
 from ..values import check_event, check_law
 from .bounds import known, recorded
 from .distributions import of_shape, tensors
+from .particles import once
 from .sites import as_event, latent
 from .supports import StanConstraint, support_of
 
@@ -49,9 +51,22 @@ def _whole(
     """The law of a parameter, as one event."""
     if kind is None and not arguments and not bounding and _is_plain(distribution, sizes):
         return distribution.to_event(len(sizes)) if sizes else distribution
-    check_domain(name, sizes, kind, {k: known(v) for k, v in arguments.items()})
-    support = support_of(kind, arguments, sizes)
+    support = domain_of(name, sizes, kind, arguments)
     return as_event(fitted(name, distribution, sizes, recorded(name, support) if bounding else support))
+
+
+def domain_of(name: str, sizes: tuple[int, ...], kind: str | None, arguments: Mapping[str, Any]) -> Any:
+    """The support of a parameter, checked; one that the program's numbers give is made once."""
+    if all([type(a) is float for a in arguments.values()]):
+        return _constant_domain(name, sizes, kind, tuple(arguments.items()))
+    check_domain(name, sizes, kind, {k: known(v) for k, v in arguments.items()})
+    return support_of(kind, dict(arguments), sizes)
+
+
+@lru_cache(maxsize=4096)
+def _constant_domain(name: str, sizes: tuple[int, ...], kind: str | None, arguments: tuple[Any, ...]) -> Any:
+    check_domain(name, sizes, kind, dict(arguments))
+    return support_of(kind, dict(arguments), sizes)
 
 
 def _is_plain(law: Any, sizes: tuple[int, ...]) -> bool:
@@ -86,9 +101,8 @@ def param(
     It starts from `init`, a value or a function without arguments that returns it, or where Stan starts parameters:
     uniform on (-2, 2) in unconstrained space. Other arguments as for `sample`.
     """
-    check_domain(name, shape, kind, arguments)
-    sizes = tuple(int(n) for n in shape)
-    support = support_of(kind, arguments, sizes)
+    sizes = tuple(map(int, shape))
+    support = domain_of(name, sizes, kind, arguments)
 
     def start() -> torch.Tensor:
         if init is not None:
@@ -97,7 +111,7 @@ def param(
         transform = biject_to(support)
         return transform(torch.rand(transform.inverse_shape(torch.Size(sizes))) * 4.0 - 2.0)
 
-    return pyro.param(name, start, constraint=support)
+    return once(("param", name), lambda: pyro.param(name, start, constraint=support))
 
 
 def approximate(
@@ -115,9 +129,13 @@ def approximate(
     support = support_of(kind, {k: known(v) for k, v in arguments.items()}, sizes)
     transform = biject_to(recorded(name, support) if bounding else support)
     free = transform.inverse_shape(torch.Size(sizes))
-    centre = pyro.param(f"{name}$loc", lambda: torch.rand(free) * 4.0 - 2.0)
-    width = pyro.param(f"{name}$scale", lambda: torch.full(free, 0.1), constraint=constraints.positive)
+    centre, width = once(("param", name), lambda: _centre_and_width(name, free))
     return latent(name, TransformedDistribution(Normal(centre, width).to_event(len(free)), [transform]))
+
+
+def _centre_and_width(name: str, free: torch.Size) -> tuple[Any, Any]:
+    centre = pyro.param(f"{name}$loc", lambda: torch.rand(free) * 4.0 - 2.0)
+    return centre, pyro.param(f"{name}$scale", lambda: torch.full(free, 0.1), constraint=constraints.positive)
 
 
 def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -> Any:

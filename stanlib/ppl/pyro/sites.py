@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from ... import batches
 from ...drawn import note
 from ..values import check_value
 from .distributions import of_shape
+from .particles import Laws, Plate, is_one_of_several, together
+
+REJECTED = "rejected__"
 
 
 def latent(name: str, law: object) -> Any:
@@ -26,10 +30,20 @@ def latent(name: str, law: object) -> Any:
         StanDataError: where a handler gives it a value of other sizes.
     """
     whole = as_event(law)
-    with _scaled(name):
-        value = pyro.sample(name, whole)
+    if is_one_of_several():
+        value = together(("sample", name), partial(_latents, name), (whole, batches.factor(name)))
+    else:
+        with _scaled(batches.factor(name)):
+            value = pyro.sample(name, whole)
     check_value(name, np.shape(value), whole.event_shape)
     return note(name, value)
+
+
+def _latents(name: str, plate: Plate, given: list[Any]) -> list[Any]:
+    laws, factors = zip(*given)
+    with _scaled(factors[0]):
+        value = pyro.sample(name, Laws(plate, laws))
+    return plate.parted(name, value, len(laws[0].event_shape))
 
 
 def as_event(law: Any) -> Any:
@@ -45,16 +59,72 @@ def observed(name: str, law: Any, value: Any) -> None:
         StanDataError: where a handler gives them a value of other sizes.
     """
     law = of_shape(law, tuple(value.shape))
-    with plates(name, law.batch_shape), _scaled(name):
-        taken = pyro.sample(name, law, obs=value)
+    if is_one_of_several():
+        taken = together(("observe", name), partial(_observations, name), (law, value, batches.factor(name)), False)
+    else:
+        with plates(name, law.batch_shape), _scaled(batches.factor(name)):
+            taken = pyro.sample(name, law, obs=value)
     check_value(name, np.shape(taken), np.shape(value))
+
+
+def _observations(name: str, plate: Plate, given: list[Any]) -> list[Any]:
+    _, one, factor = next(g for g in given if g is not None)
+    laws = Laws(plate, [None if g is None else g[0] for g in given])
+    batch = len(laws.own.batch_shape)
+    plate.check_nesting(name, batch)
+    with plates(name, laws.own.batch_shape), _scaled(factor):
+        taken = pyro.sample(name, laws, obs=plate.stacked([one if g is None else g[1] for g in given], batch))
+    return plate.parted(name, taken, one.ndim)
 
 
 def weighted(name: str, terms: torch.Tensor) -> None:
     """Terms of the log density, one for every observation."""
-    if not is_predicting():
-        with plates(name, terms.shape), _scaled(name):
-            pyro.factor(name, terms)
+    if is_predicting():
+        return
+    if is_one_of_several():
+        together(("factor", name), partial(_weights, name), (terms, batches.factor(name)), False)
+        return
+    with plates(name, terms.shape), _scaled(batches.factor(name)):
+        pyro.factor(name, terms)
+
+
+def _weights(name: str, plate: Plate, given: list[Any]) -> list[Any]:
+    one, factor = next(g for g in given if g is not None)
+    plate.check_nesting(name, one.ndim)
+    with plates(name, one.shape), _scaled(factor):
+        pyro.factor(name, plate.stacked([torch.zeros_like(one) if g is None else g[0] for g in given], one.ndim))
+    return given
+
+
+def rejected(flag: object) -> None:
+    """The log density is -inf if the flag is true."""
+    if is_predicting():
+        return
+    if is_one_of_several():
+        together(REJECTED, _rejections, flag, False)
+    else:
+        pyro.factor(REJECTED, torch.where(torch.as_tensor(flag), -torch.inf, 0.0))
+
+
+def _rejections(plate: Plate, flags: list[Any]) -> list[Any]:
+    terms = [torch.where(torch.as_tensor(f is not None and f), -torch.inf, 0.0) for f in flags]
+    pyro.factor(REJECTED, plate.stacked(terms, 0))
+    return flags
+
+
+def deterministic(name: str, value: torch.Tensor) -> None:
+    """A quantity, recorded under its Stan name."""
+    if is_one_of_several():
+        together(("deterministic", name), partial(_quantities, name), value, False)
+    else:
+        pyro.deterministic(name, value)
+
+
+def _quantities(name: str, plate: Plate, given: list[Any]) -> list[Any]:
+    one = next(v for v in given if v is not None)
+    unknown = torch.full_like(one, torch.nan)
+    pyro.deterministic(name, plate.stacked([unknown if v is None else v for v in given], 0), event_dim=one.ndim)
+    return given
 
 
 def is_predicting() -> bool:
@@ -70,6 +140,5 @@ def plates(name: str, shape: Sequence[int]) -> ExitStack:
     return stack
 
 
-def _scaled(name: str) -> AbstractContextManager[Any]:
-    factor = batches.factor(name)
+def _scaled(factor: float | None) -> AbstractContextManager[Any]:
     return nullcontext() if factor is None else pyro.poutine.scale(scale=factor)
