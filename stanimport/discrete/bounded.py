@@ -16,7 +16,8 @@ from ..ir import gprob, traversal, typed, uses
 from ..ir.calls import call
 from .parameters import Discrete, Stmts, variable
 
-_TURNED = {"subtract": ("lower", "upper"), "add": ("lower", "lower"), "min": ("lower", "lower"), "max": ("lower", "lower")}
+_SAME = ("lower", "lower")
+_TURNED = {"subtract": ("lower", "upper"), "add": _SAME, "min": _SAME, "max": _SAME}
 _OTHER = {"lower": "upper", "upper": "lower"}
 
 

@@ -106,17 +106,23 @@ def representatives(kinds: np.ndarray, possible: dict[int, np.ndarray], known: n
             here = members[of_these]
             if not len(here):
                 continue
-            columns = [allowed[of_these], *_columns(here, len(kinds), singles)]
-            all_ = np.concatenate([np.asarray(c, float).reshape(len(here), -1) for c in columns], axis=1)
-            _, first, classes = np.unique(all_, axis=0, return_index=True, return_inverse=True)
-            alike = here[first[classes.reshape(-1)]]
+            found = alike(here, allowed[of_these], len(kinds), singles)
             if which is coupled:
-                told[here] = alike
-            elif len(first) <= FEW * len(here):
-                out[here] = alike
+                told[here] = found
+            elif len(np.unique(found)) <= FEW * len(here):
+                out[here] = found
     if (told >= 0).any():
         _merge_components(out, told, [f for f in factors if f.elements.shape[1] > 1])
     return out
+
+
+def alike(here: np.ndarray, allowed: np.ndarray, size: int, singles: Sequence[Factor]) -> np.ndarray:
+    """For every element `here` the first one whose values, `allowed`, and terms of its own are the same."""
+    columns = [allowed, *_columns(here, size, singles)]
+    all_ = np.concatenate([np.asarray(c, float).reshape(len(here), -1) for c in columns], axis=1)
+    _, first, classes = np.unique(all_, axis=0, return_index=True, return_inverse=True)
+    found: np.ndarray = here[first[classes.reshape(-1)]]
+    return found
 
 
 def _merge_components(out: np.ndarray, told: np.ndarray, factors: Sequence[Factor]) -> None:
@@ -139,12 +145,12 @@ def _merge_components(out: np.ndarray, told: np.ndarray, factors: Sequence[Facto
     all_, first = all_[order], 0
     seen: dict[tuple[bytes, bytes], np.ndarray] = {}
     groups = np.split(inside, starts[1:])
-    alike = out.copy()
+    found = out.copy()
     for members, end in zip(groups, ends):
-        alike[members] = seen.setdefault((told[members].tobytes(), all_[first:end].tobytes()), members)
+        found[members] = seen.setdefault((told[members].tobytes(), all_[first:end].tobytes()), members)
         first = end
     if len(seen) <= FEW_COMPONENTS * len(groups):
-        out[:] = alike
+        out[:] = found
 
 
 def _places(number: int, f: Factor, place: np.ndarray, width: int) -> np.ndarray:
