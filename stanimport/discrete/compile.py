@@ -95,7 +95,7 @@ class Summing:
         sizes = self.sizes()
         made: list[gprob.Stmt] = list(setup(list(self.discrete.values())))
         functions = {f.name: f for f in self.source.functions}
-        normal = normalized(body, self.depending, self.static(made), sizes, functions, self.names)
+        normal = normalized(body, self.depending, self.static(made), sizes, functions, self.names, self.discrete)
         verify_steps(normal.body, self.discrete)
         made += normal.known
         tallies = counted(

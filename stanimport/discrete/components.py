@@ -10,6 +10,7 @@ from stanlib.types import INT, MATRIX, REAL, ROW_VECTOR, VECTOR, Array, Type, ar
 
 from ..ir import gprob
 from ..ir.calls import call
+from ..ir.likeness import same
 
 Sizes = Mapping[str, gprob.Sized]
 
@@ -52,11 +53,19 @@ def _of_index(e: gprob.Index, i: gprob.Expr) -> gprob.Expr:
 
 def _shifted(index: gprob.Range, i: gprob.Expr) -> gprob.Expr:
     """The place of component i of a range."""
+    if index.lower is not None and isinstance(i, gprob.Apply) and same(i, component_at(index.lower, i.arguments[0])):
+        return i.arguments[0]
     if index.lower is None or isinstance(index.lower, gprob.Const) and index.lower.value == 1:
         return i
     if isinstance(index.lower, gprob.Const) and isinstance(index.lower.value, int):
         return call("add", i.span, i, gprob.int_const(index.lower.value - 1, i.span))
     return call("subtract", i.span, call("add", i.span, i, index.lower), gprob.int_const(1, i.span))
+
+
+def component_at(lower: gprob.Expr, place: gprob.Expr) -> gprob.Expr:
+    """The number of the component of a range that stands at a place: `place - (lower - 1)`."""
+    one = gprob.int_const(1, place.span)
+    return call("subtract", place.span, place, call("subtract", place.span, lower, one))
 
 
 def _of_apply(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:

@@ -14,7 +14,7 @@ from ..ir.calls import call
 from ..ir.fresh import Fresh
 from ..ir.gprob import is_density
 from ..ir.likeness import same
-from .components import component, is_container, size
+from .components import component, component_at, is_container, size
 from .parameters import Stmts
 
 
@@ -74,14 +74,32 @@ class _Components:
         i = gprob.Var(INT, s.span, index)
         arguments = tuple(map(kept, arguments))
         found = [n for a, m in zip(arguments, many) if m and (n := self.size(a)) is not None]
-        parts = [component(a, i) if m else a for a, m in zip(arguments, many)]
+        stretch = next((r for a, m in zip(arguments, many) if m and (r := self.stretch(a)) is not None), None)
+        at = i if stretch is None else component_at(stretch[0], i)
+        parts = [component(a, at) if m else a for a, m in zip(arguments, many)]
         if not found:
             return ()
         if registry.exact(law.name).get(tuple(p.type for p in parts)) is None:
             return ()
         checks = [self.agree(s, found[0], n) for n in found[1:] if not same(n, found[0])]
         body = rebuilt(parts)
-        return (*kept.made, *checks, gprob.For(s.span, index, gprob.int_const(1, s.span), found[0], (body,)))
+        bounds = (gprob.int_const(1, s.span), found[0]) if stretch is None else stretch
+        return (*kept.made, *checks, gprob.For(s.span, index, *bounds, (body,)))
+
+    def stretch(self, e: gprob.Expr) -> tuple[gprob.Expr, gprob.Expr] | None:
+        """The bounds of `e = x[s:t]`, where elements say which is the first component: the loop is over places in x."""
+        if not isinstance(e, gprob.Index) or not isinstance(e.base, gprob.Var):
+            return None
+        ranges = [(at, x) for at, x in enumerate(e.indices) if not isinstance(x, gprob.Single)]
+        if len(ranges) != 1 or not isinstance(ranges[0][1], gprob.Range) or ranges[0][1].lower is None:
+            return None
+        at, part = ranges[0]
+        upper = part.upper
+        if upper is None and e.base.name in self.sizes:
+            upper = self.sizes[e.base.name].shape[at]
+        if upper is None or not uses.mentions(part.lower, self.tainted):
+            return None
+        return part.lower, upper
 
     def by_rows(self, e: gprob.Expr) -> gprob.Expr:
         """Products of a matrix, whose rows depend on elements of their own, and a vector row by row."""

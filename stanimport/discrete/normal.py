@@ -14,6 +14,7 @@ from stanlib.types import dimensions
 
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
+from .bounded import bounded
 from .branches import composed, with_conditions
 from .calls import without_calls
 from .carried import without_carried
@@ -25,7 +26,7 @@ from .inlining import inlined
 from .known import known_first
 from .loops import sunk, without_items
 from .nodes import apart
-from .parameters import Stmts
+from .parameters import Discrete, Stmts
 from .pieces import in_pieces
 from .recomputed import recomputed
 from .recorded import with_recorded_steps
@@ -46,7 +47,7 @@ class Normal:
 
 def normalized(
     body: Stmts, tainted: Callable[[Stmts], Set[str]], static: Set[str], sizes: Mapping[str, gprob.Sized],
-    functions: Mapping[str, gprob.FunDef], names: Fresh,
+    functions: Mapping[str, gprob.FunDef], names: Fresh, discrete: Mapping[str, Discrete],
 ) -> Normal:  # fmt: skip
     """The body with all of these.
 
@@ -68,7 +69,7 @@ def normalized(
     body = known.keep(without_counters(body, tainted(body), known.static, names))
     for rows in (False, True):
         for _ in range(_ROUNDS):
-            before, body = body, _round(body, tainted, known, sizes, names, rows)
+            before, body = body, bounded(_round(body, tainted, known, sizes, names, rows), discrete, tainted(body))
             if body == before:
                 break
     return Normal(known.statements, apart(body, names))

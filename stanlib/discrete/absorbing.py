@@ -24,10 +24,10 @@ def left_state(tables: Sequence[Rows], c: Chains) -> int | None:
         given = tables[link.slot]
         if not isinstance(given.table, np.ndarray) or given.table.shape[1:] != (2, 2):
             continue
-        moves = given.table.swapaxes(1, 2) if link.swapped else given.table
+        table = given.table.swapaxes(1, 2) if link.swapped else given.table
         at = given.at(link.rows)[c.linked]
         for state in (0, 1):
-            if (at >= 0).all() and (moves[at, 1 - state, state] == -np.inf).all():
+            if (at >= 0).all() and (table[at, 1 - state, state] == -np.inf).all():
                 return state
     return None
 
@@ -43,7 +43,7 @@ def log_sums(xp: Namespace, tables: Sequence[Rows], c: Chains, single: Any, stat
     """
     last = 1 - state
     linked = c.linked.T
-    staying, leaving, left = (_moves(xp, tables, c, a, b) for a, b in ((state, state), (state, last), (last, last)))
+    staying, leaving, left = (moves(xp, tables, c, a, b) for a, b in ((state, state), (state, last), (last, last)))
     if len(linked) <= SHORT:
         there, staying, leaving, left, single = xp.convert((linked, staying, leaving, left, single))
         leaving = xp.where(there, leaving, -xp.inf)
@@ -75,7 +75,7 @@ def _step_by_step(xp: Namespace, staying: Any, leaving: Any, left: Any, before: 
     return xp.log_of_terms((*terms, here))
 
 
-def _moves(xp: Namespace, tables: Sequence[Rows], c: Chains, a: int, b: int) -> Any:
+def moves(xp: Namespace, tables: Sequence[Rows], c: Chains, a: int, b: int) -> Any:
     """The terms of moves from a to b, (length - 1, chains), 0 where there is no link."""
     total: Any = np.zeros(c.linked.T.shape)
     for link in c.links:

@@ -54,7 +54,7 @@ def chains(neighbours: Neighbours, kinds: Sequence[int], scopes: Sequence[Sequen
             groups.setdefault((kinds[path[0]], length), []).append(path)
     for _, paths in sorted(groups.items()):
         if max(map(len, paths)) >= SHORT:
-            yield _together(paths, scopes, standing)
+            yield together(paths, scopes, standing)
 
 
 def paths_of(neighbours: Neighbours) -> Iterator[list[int]]:
@@ -75,7 +75,7 @@ def paths_of(neighbours: Neighbours) -> Iterator[list[int]]:
             yield path
 
 
-def _together(paths: list[list[int]], scopes: Sequence[Sequence[tuple[int, ...]]], standing: Standing) -> Chains:
+def together(paths: list[list[int]], scopes: Sequence[Sequence[tuple[int, ...]]], standing: Standing) -> Chains:
     """Paths side by side as chains, (paths, longest), with links by slot and order of axes between neighbours."""
     elements = np.full((len(paths), max(map(len, paths))), -1)
     found: dict[tuple[int, bool, int], np.ndarray] = {}

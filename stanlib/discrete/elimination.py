@@ -5,6 +5,8 @@ An impossible assignment has a term of -inf; it counts for nothing in the sum, a
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import numpy as np
 from ..arrays import namespace
 from ..arrays.base import Array, Namespace
 from ..random.base import Random
-from . import absorbing, alone, chained, compounded, convolved, distinguished, merged, order, swept
+from . import absorbing, alone, chained, compounded, convolved, distinguished, merged, order, swept, tails
 from .asking import asked
 from .cases import Cases
 from .chained import Choose, SummedChains
@@ -107,6 +109,7 @@ class _Elimination:
     def __init__(self, problem: Problem, reduce: Any, components: bool = True):
         self.xp, self.problem, self.reduce = problem.xp, problem, reduce
         self.sum_only = components and reduce is _log_sum_exp
+        self.tails: tails.Tails | None = None
         possible = Possible(problem)
         self.counted = np.array([e for t in problem.tallies for e in (t.element, *t.members)], int)
         possible.unknown = self.counted
@@ -114,6 +117,7 @@ class _Elimination:
         self.left = (self.known < 0) & (self.stands_for == np.arange(len(self.known)))
         self.often = np.bincount(self.stands_for, minlength=len(self.known))
         self.kinds = problem.kinds
+        given = self._without_tails(given)
         self.total: Any = self._without_terms(given, possible) if self.sum_only and not asked().added else 0.0
         self.factors = [spelled_out(self.xp, f) for f in merged.without_copies(self.xp, given, self.stands_for)]
         self.tables: list[Rows] = []
@@ -126,6 +130,25 @@ class _Elimination:
             self.at[members[open_]] = np.arange(open_.sum())
             self.single[kind] = self._with_added(kind, np.where(rows_[open_], 0.0, -np.inf), self.known[members])
         self.left[[m for t in problem.tallies for m in t.members]] = False
+
+    def _without_tails(self, given: list[Factor]) -> list[Factor]:
+        """The factors of all but the chains that are summed out by their tails, which are left no more."""
+        if self.tails is None:
+            return given
+        inside = np.zeros(len(self.known), bool)
+        inside[self.tails.elements] = True
+        self.left &= ~inside
+        inside = inside[self.stands_for]
+        out = []
+        for f in given:
+            outside = np.flatnonzero(~inside[f.elements].any(axis=1))
+            if len(outside) == len(f.elements):
+                out.append(f)
+            elif len(outside) and f.codes is not None:
+                out.append(replace(f, elements=f.elements[outside], codes=f.codes[outside]))
+            elif len(outside):
+                out.append(f.changed(self.xp, partial(rows, self.xp, index=outside), elements=f.elements[outside]))
+        return out
 
     def _without_terms(self, given: list[Factor], possible: Possible) -> float:
         """The logarithm of the number of assignments to the elements that no term depends on, which are left out."""
@@ -153,7 +176,11 @@ class _Elimination:
         merge = not asked().added and not problem.tallies
         if (not saved.steps or components) and merge:
             self.stands_for = merged.representatives(problem.kinds, possible.of, self.known, given, components)
-        if not saved.steps:
+        if merge and self.sum_only:
+            left = (self.known < 0) & (self.stands_for == np.arange(len(self.known)))
+            often = np.bincount(self.stands_for, minlength=len(left))
+            self.tails = tails.tails(problem.kinds, possible.of, left, often, given)
+        if not saved.steps or self.tails is not None:
             return given
         whole = np.arange(len(self.known))
         if components and merge:
@@ -187,6 +214,8 @@ class _Elimination:
             StanUnsupportedError: where a table would have too many entries.
         """
         several = [f for f in self.factors if f.elements.shape[1] > 1]
+        if self.tails is not None:
+            self._count(tails.log_sum(self.xp, self.tails))
         for f in self.factors:
             if f.elements.shape[1] == 0:
                 self._count(self.xp.sum(f.table) * (len(f.elements) / self.xp.shape(f.table)[0]))

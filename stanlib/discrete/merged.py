@@ -18,6 +18,7 @@ from .problem import Factor, rows
 FEW = 0.5  # classes among elements that are worth it,
 FEW_COMPONENTS = 0.8  # and among components
 FEW_ROWS = 4  # of a table of which a product is no call of a library
+PADDED = 2  # places, with those that are empty, for each one of an element
 GATHERED = 9  # rows of a table below which a product with counts costs less than to take them at an element's place
 
 
@@ -32,19 +33,43 @@ def spelled_out(xp: Namespace, f: Factor) -> Factor:
         return replace(f, table=xp.get(f.table, (f.codes,)), codes=None)
     elements, where = np.unique(f.elements[:, 0], return_inverse=True)
     if count >= GATHERED * len(f.codes) / len(elements):
-        return replace(f, table=xp.get(f.table, (f.codes,)), codes=None)
+        return _gathered(xp, f, elements, where.reshape(-1))
     often = np.zeros((count, len(elements)))
     np.add.at(often, (f.codes, where), 1.0)
     return Factor(f.label, elements[:, None], _sums(xp, f.table, often))
 
 
+def _gathered(xp: Namespace, f: Factor, elements: np.ndarray, where: np.ndarray) -> Factor:
+    """The factor with the row of every place; with one for every element, if nearly all stand equally often.
+
+    Args:
+        elements: those of the factor, without repetition.
+        where: the number of the element of each place among these.
+    """
+    assert f.codes is not None
+    times = int(np.bincount(where).max())
+    if times == 1 or times * len(elements) > PADDED * len(where):
+        return replace(f, table=xp.get(f.table, (f.codes,)), codes=None)
+    order = np.argsort(where, kind="stable")
+    here = where[order]
+    at = np.full((times, len(elements)), -1)
+    at[np.arange(len(here)) - np.searchsorted(here, here), here] = f.codes[order]
+    found = xp.rearranged(f.table, at.reshape(-1))
+    table = xp.sum(xp.reshape(found, (*at.shape, *xp.shape(f.table)[1:])), axis=0)
+    return Factor(f.label, elements[:, None], table)
+
+
 def _sums(xp: Namespace, table: Any, often: np.ndarray) -> Any:
     """The sum of rows of a table, (rows, K), as often as each counts for an element, (rows, n); (n, K)."""
+    least = -1e300 if xp.rounding(table) < 1e-10 else -1e30  # in place of -inf, which no 0 may be multiplied with
     often, table = xp.convert((often, xp.swapaxes(table, 0, 1)))
-    finite = table > -xp.inf
-    product = partial(_by_terms, xp) if xp.shape(often)[0] <= FEW_ROWS else xp.matmul
-    sums, none = (product(xp.where(finite, *values), often) for values in ((table, 0.0), (0.0, 1.0)))
-    return xp.swapaxes(xp.where(none > 0.0, -xp.inf, sums), 0, 1)
+    product = _by_terms if xp.shape(often)[0] <= FEW_ROWS else _product
+    sums = product(xp, xp.maximum(table, least), often)
+    return xp.swapaxes(xp.where(sums > 0.5 * least, sums, -xp.inf), 0, 1)
+
+
+def _product(xp: Namespace, a: Any, b: Any) -> Any:
+    return xp.matmul(a, b)
 
 
 def _by_terms(xp: Namespace, a: Any, b: Any) -> Any:
@@ -81,17 +106,23 @@ def representatives(kinds: np.ndarray, possible: dict[int, np.ndarray], known: n
             here = members[of_these]
             if not len(here):
                 continue
-            columns = [allowed[of_these], *_columns(here, len(kinds), singles)]
-            all_ = np.concatenate([np.asarray(c, float).reshape(len(here), -1) for c in columns], axis=1)
-            _, first, classes = np.unique(all_, axis=0, return_index=True, return_inverse=True)
-            alike = here[first[classes.reshape(-1)]]
+            found = alike(here, allowed[of_these], len(kinds), singles)
             if which is coupled:
-                told[here] = alike
-            elif len(first) <= FEW * len(here):
-                out[here] = alike
+                told[here] = found
+            elif len(np.unique(found)) <= FEW * len(here):
+                out[here] = found
     if (told >= 0).any():
         _merge_components(out, told, [f for f in factors if f.elements.shape[1] > 1])
     return out
+
+
+def alike(here: np.ndarray, allowed: np.ndarray, size: int, singles: Sequence[Factor]) -> np.ndarray:
+    """For every element `here` the first one whose values, `allowed`, and terms of its own are the same."""
+    columns = [allowed, *_columns(here, size, singles)]
+    all_ = np.concatenate([np.asarray(c, float).reshape(len(here), -1) for c in columns], axis=1)
+    _, first, classes = np.unique(all_, axis=0, return_index=True, return_inverse=True)
+    found: np.ndarray = here[first[classes.reshape(-1)]]
+    return found
 
 
 def _merge_components(out: np.ndarray, told: np.ndarray, factors: Sequence[Factor]) -> None:
@@ -114,12 +145,12 @@ def _merge_components(out: np.ndarray, told: np.ndarray, factors: Sequence[Facto
     all_, first = all_[order], 0
     seen: dict[tuple[bytes, bytes], np.ndarray] = {}
     groups = np.split(inside, starts[1:])
-    alike = out.copy()
+    found = out.copy()
     for members, end in zip(groups, ends):
-        alike[members] = seen.setdefault((told[members].tobytes(), all_[first:end].tobytes()), members)
+        found[members] = seen.setdefault((told[members].tobytes(), all_[first:end].tobytes()), members)
         first = end
     if len(seen) <= FEW_COMPONENTS * len(groups):
-        out[:] = alike
+        out[:] = found
 
 
 def _places(number: int, f: Factor, place: np.ndarray, width: int) -> np.ndarray:

@@ -56,15 +56,27 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
     return total(jnp.swapaxes(single, 1, 2), jnp.moveaxis(moves, 1, -1) if by_chain else moves)
 
 
+def sum_or_else(fast: Callable[..., Any], plain: Callable[..., Any], *args: Any) -> Any:
+    """What `fast` makes of arrays, a number, where it says beside it that it is good, else what `plain` does."""
+    if any(a.dtype != jnp.float64 for a in args):
+        return plain(*args)
+
+    def told(*args: Any) -> Any:
+        value, back, good = jax.vjp(fast, *args, has_aux=True)
+        return good, (value, *back(jnp.ones_like(value)))
+
+    return _total(told, partial(_in_logs, plain), jnp.sum)(*args)
+
+
 def _by_chain(x: Any) -> jax.Array:
     """The sums of what each chain, along the last axis, has."""
     return jnp.sum(x, tuple(range(x.ndim - 1)))
 
 
 def _total(
-    in_probabilities: Callable[[Any, Any], Any], in_logs: Callable[[Any, Any], Any], summed: Callable[[Any], jax.Array]
+    in_probabilities: Callable[..., Any], in_logs: Callable[..., Any], summed: Callable[[Any], jax.Array]
 ) -> Callable[..., Any]:  # fmt: skip
-    """The value as a function of terms and moves, with the derivatives that come with it.
+    """The value as a function of arrays, with the derivatives that come with it.
 
     Args:
         in_probabilities: whether nothing was lost; the value, and its derivatives.
@@ -73,28 +85,28 @@ def _total(
     """
 
     @jax.custom_jvp
-    def with_gradient(single: object, table: object) -> Any:
-        good, found = in_probabilities(single, table)
-        again = lambda _: (jnp.ones_like(good), in_logs(single, table))
+    def with_gradient(*args: object) -> Any:
+        good, found = in_probabilities(*args)
+        again = lambda _: (jnp.ones_like(good), in_logs(*args))
         # a loop of no or one iteration: many points side by side take none where all are good
         return lax.while_loop(lambda carry: ~carry[0], again, (good, found))[1]
 
     with_gradient.defjvp(partial(jax.jvp, in_logs))
 
     @jax.custom_jvp
-    def total(single: object, table: object) -> Any:
-        return with_gradient(single, table)[0]
+    def total(*args: object) -> Any:
+        return with_gradient(*args)[0]
 
     @total.defjvp
     def _(primals: Any, tangents: Any) -> Any:
-        value, of_single, of_table = with_gradient(*primals)
-        return value, summed(of_single * tangents[0]) + summed(of_table * tangents[1])
+        value, *gradients = with_gradient(*primals)
+        return value, functools.reduce(operator.add, (summed(g * t) for g, t in zip(gradients, tangents)))
 
     return total
 
 
-def _in_logs(plain: Callable[[Any, Any], Any], single: Any, table: Any) -> Any:
-    value, back = jax.vjp(plain, single, table)
+def _in_logs(plain: Callable[..., Any], *args: Any) -> Any:
+    value, back = jax.vjp(plain, *args)
     return (value, *back(jnp.ones_like(value)))
 
 

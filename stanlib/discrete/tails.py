@@ -1,0 +1,283 @@
+"""Chains of two states, one of which is never left, that are alike from some place on: their tails, summed out once.
+
+So are the animals of which nothing differs any more after they were last seen. With R(t) the sum over all that can
+follow t if the state may still be left there, divided by that if it is left,
+
+    R(t) = own(t) (stay(t) R(t + 1) + leave(t)),    total = log1p(R(first)) + what stays as it is once it is left,
+
+where all terms are divided by those of what is left. Chains that end alike take R from the tail.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..arrays.base import Namespace
+from ..dataclass import dataclass
+from . import absorbing
+from .chains import Chains, paths_of, together
+from .merged import alike, spelled_out
+from .problem import Factor, Rows, rows, sum_of
+
+SHORT = 8  # elements of the longest tail,
+HEAD = 4  # of a chain before the tail of another one,
+FEW = 0.5  # and all that are left of each that there is, for which this is worth it
+LARGE = 1e280  # what R and 1 / R may be
+
+
+@dataclass(frozen=True)
+class Own:
+    """The terms of single elements of two values: which of these each of `members` may have, (n, 2), and factors."""
+
+    members: np.ndarray
+    possible: np.ndarray
+    factors: tuple[Factor, ...]
+
+    def classes(self, size: int, left: np.ndarray) -> np.ndarray:
+        """The same number for elements that these do not tell apart, -1 for those that are not left."""
+        out = np.full(size, -1)
+        here = left[self.members]
+        out[self.members[here]] = alike(self.members[here], self.possible[here], size, self.factors)
+        return out
+
+    def terms(self, xp: Namespace, elements: np.ndarray, tables: Sequence[Any]) -> Any:
+        """Those of elements in ascending order, (n, 2), from the tables of the factors."""
+        allowed = self.possible[np.searchsorted(self.members, elements)]
+        total: Any = np.where(allowed, 0.0, -np.inf)
+        for f, table in zip(self.factors, tables):
+            inside = np.isin(f.elements[:, 0], elements)
+            if not inside.any():
+                continue
+            if f.codes is None:
+                some = replace(f, elements=f.elements[inside], table=rows(xp, table, np.flatnonzero(inside)))
+            else:
+                some = replace(f, elements=f.elements[inside], table=table, codes=f.codes[inside])
+            total = sum_of(xp, total, _in_order(xp, spelled_out(xp, some), elements))
+        return total
+
+
+def _in_order(xp: Namespace, f: Factor, elements: np.ndarray) -> Any:
+    """The terms of elements in ascending order, 0 where there is none."""
+    at = np.searchsorted(elements, f.elements[:, 0])
+    table = xp.broadcast_to(f.table, (len(at), *xp.shape(f.table)[1:]))
+    if len(np.unique(at)) < len(at):
+        return xp.segment_sum(table, at, len(elements))
+    index = np.full(len(elements), -1)
+    index[at] = np.arange(len(at))
+    return rows(xp, table, index)
+
+
+@dataclass(frozen=True)
+class Tails:
+    """The `columns` are chains of which every tail is the end of one; `heads` is what each chain has before its tail.
+
+    A head ends with the first element of its tail, which is that at `places` of the columns. `chains` are whole, and
+    count as `often` as they say. From `state` the other one is reached, which is never left.
+    """
+
+    chains: Chains
+    often: np.ndarray
+    columns: Chains
+    heads: Chains
+    column: np.ndarray
+    places: np.ndarray
+    state: int
+    factors: tuple[Factor, ...]  # the slots of all links
+    own: Own
+
+    @property
+    def elements(self) -> np.ndarray:
+        """All elements of the chains."""
+        return self.chains.elements[self.chains.elements >= 0]
+
+
+def tails(kinds: np.ndarray, possible: Mapping[int, np.ndarray], left: np.ndarray, often: np.ndarray,
+          factors: Sequence[Factor]) -> Tails | None:  # fmt: skip
+    """Those among the elements that are left; None if there are none that it is worth it for."""
+    pairs = tuple(_by_rows(f) for f in factors if f.elements.shape[1] == 2)
+    wide = any(f.elements.shape[1] > 2 for f in factors)
+    if wide or 2 not in possible or not any(_is_absorbing(f) for f in pairs):
+        return None
+    c = _chains(kinds, left, pairs)
+    tables = [Rows(f.table, f.codes) for f in pairs]
+    state = None if c is None else absorbing.left_state(tables, c)
+    if c is None or state is None:
+        return None
+    single = tuple(f for f in factors if f.elements.shape[1] == 1)
+    own = Own(np.flatnonzero(kinds == 2), possible[2], single)
+    shared = _shared(c, own.classes(len(kinds), left), tables)
+    return None if shared is None else Tails(c, often[c.elements[:, 0]], *shared, state, pairs, own)
+
+
+def _by_rows(f: Factor) -> Factor:
+    """The factor with one row for each that is different, if they are data."""
+    if f.codes is not None or not isinstance(f.table, np.ndarray) or len(f.table) == 1:
+        return f
+    table, codes = np.unique(f.table, axis=0, return_inverse=True)
+    return replace(f, table=table, codes=codes.reshape(-1))
+
+
+def _is_absorbing(f: Factor) -> bool:
+    table = f.table
+    return isinstance(table, np.ndarray) and table.shape[1:] == (2, 2) and bool((table == -np.inf).any())
+
+
+def _chains(kinds: np.ndarray, left: np.ndarray, pairs: Sequence[Factor]) -> Chains | None:
+    """Components of two states that are chains, side by side."""
+    neighbours: dict[int, set[int]] = {}
+    standing: dict[int, dict[tuple[int, int], None]] = {}
+    scopes = [list(map(tuple, f.elements.tolist())) for f in pairs]
+    open_ = left.tolist()
+    for s, scope in enumerate(scopes):
+        for r, (a, b) in enumerate(scope):
+            if open_[a] and open_[b]:
+                for e, other in ((a, b), (b, a)):
+                    neighbours.setdefault(e, set()).add(other)
+                    standing.setdefault(e, {})[s, r] = None
+    paths = [path for path in paths_of(neighbours) if (kinds[path] == 2).all()]
+    return together(paths, scopes, standing) if len(paths) > 1 else None
+
+
+def _shared(c: Chains, classes: np.ndarray, tables: Sequence[Rows]) -> Any:
+    """Columns, heads, and where each head ends; None if too little is shared."""
+    lengths = (c.elements >= 0).sum(axis=1)
+    number = _suffixes(c, classes, tables)
+    where: dict[int, tuple[int, int]] = {}  # column and place of all that ends as the end of a column
+    columns: list[int] = []
+    first = np.zeros(len(lengths), int)  # where the tail of each begins
+    for i in np.argsort(-lengths, kind="stable").tolist():
+        own = number[i, : lengths[i]].tolist()
+        begin = next((t for t, n in enumerate(own[: HEAD + 1]) if n in where), None)
+        if begin is None:
+            for t, n in enumerate(own):
+                where.setdefault(n, (len(columns), t))
+            columns.append(i)
+        else:
+            first[i] = begin
+    if lengths.max() < SHORT or lengths[columns].sum() + first.sum() > FEW * lengths.sum():
+        return None
+    at = np.array([where[int(n)] for n in number[np.arange(len(first)), first]])
+    tail = [np.arange(lengths[i]) for i in columns]
+    head = [np.arange(n + 1) for n in first]
+    return _part(c, columns, tail), _part(c, range(len(first)), head), at[:, 0], at[:, 1]
+
+
+def _suffixes(c: Chains, classes: np.ndarray, tables: Sequence[Rows]) -> np.ndarray:
+    """Numbers for the places of chains, the same where all that follows is; -1 where there is no element."""
+    links = [tables[link.slot].at(link.rows) for link in c.links]
+    number = np.full(c.elements.shape, -1)
+    known: dict[tuple[int, ...], int] = {}
+    for i, elements in enumerate(c.elements.tolist()):
+        after = -1
+        for t in range(len(elements) - 1, -1, -1):
+            if elements[t] >= 0:
+                key = (after, int(classes[elements[t]]), *(int(at[i, t]) if after >= 0 else -1 for at in links))
+                number[i, t] = after = known.setdefault(key, len(known))
+    return number
+
+
+def _part(c: Chains, which: Sequence[int], places: Sequence[np.ndarray]) -> Chains:
+    """Stretches of some chains."""
+    length = max(map(len, places))
+    elements = np.full((len(which), length), -1)
+    at = [np.full((len(which), length - 1), -1) for _ in c.links]
+    for row, (i, here) in enumerate(zip(which, places)):
+        elements[row, : len(here)] = c.elements[i, here]
+        for link, own in zip(c.links, at):
+            own[row, : len(here) - 1] = link.rows[i, here[:-1]]
+    return Chains(elements, tuple(replace(link, rows=own) for link, own in zip(c.links, at)))
+
+
+# --- sums
+
+
+def log_sum(xp: Namespace, t: Tails) -> Any:
+    """The sum of the logarithms of the sums over all paths, as often as each chain counts."""
+    count = len(t.own.factors)
+    all_ = np.sort(t.elements)
+    used = np.unique(np.concatenate([c.elements[c.elements >= 0] for c in (t.columns, t.heads)]))
+
+    def split(args: Sequence[Any]) -> tuple[Sequence[Any], list[Rows]]:
+        return args[:count], [Rows(table, f.codes) for f, table in zip(t.factors, args[count:])]
+
+    def fast(*args: Any) -> Any:
+        own, tables = split(args)
+        return _by_tails(xp, t, _Part(xp, t.own.terms(xp, used, own), used, tables, t.state))
+
+    def plain(*args: Any) -> Any:
+        own, tables = split(args)
+        part = _Part(xp, t.own.terms(xp, all_, own), all_, tables, t.state)
+        sums = absorbing.log_sums(xp, tables, t.chains, part.single(t.chains), t.state)
+        often, sums = xp.convert((t.often, sums))
+        return xp.sum(often * sums)
+
+    tables = [f.table for f in (*t.own.factors, *t.factors)]
+    return xp.sum_or_else(fast, plain, *xp.convert(tuple(tables)))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The terms of elements, (n, 2), and the tables by slot."""
+
+    xp: Namespace
+    terms: Any
+    elements: np.ndarray
+    tables: Sequence[Rows]
+    state: int
+
+    def single(self, c: Chains) -> Any:
+        """The terms of chains, (2, length, chains)."""
+        index = np.where(c.elements < 0, -1, np.searchsorted(self.elements, np.maximum(c.elements, 0))).T
+        found = rows(self.xp, self.terms, index.reshape(-1))
+        return self.xp.reshape(self.xp.swapaxes(found, 0, 1), (2, *index.shape))
+
+    def ratios(self, c: Chains, often: np.ndarray, own: np.ndarray) -> tuple[Any, Any, Any]:
+        """By how much R grows at every place, and what is added to it, (length, chains); what stays as it is.
+
+        Args:
+            often: how often each place counts, (length, chains).
+            own: at which places elements have terms of their own.
+        """
+        xp, state, last = self.xp, self.state, 1 - self.state
+        linked = np.concatenate([c.linked.T, np.zeros((1, len(c.elements)), bool)])
+        none = np.zeros((1, len(c.elements)))
+        moves = []
+        for a, b in ((state, state), (state, last), (last, last)):
+            moves.append(xp.concatenate([*xp.convert((absorbing.moves(xp, self.tables, c, a, b), none))]))
+        staying, leaving, left = moves
+        single = self.single(c)
+        own, linked, often, single, left = xp.convert((own, linked, often, single, left))
+        stays = xp.where(own, single[last], 0.0)
+        ratio = xp.where(own, single[state], 0.0) - stays - left
+        growth = xp.exp(ratio + staying)
+        added = xp.where(linked, xp.exp(ratio + leaving), 0.0)
+        kept = xp.sum(xp.where(often > 0, (stays + left) * often, 0.0))
+        return growth, added, kept
+
+
+def _by_tails(xp: Namespace, t: Tails, part: _Part) -> tuple[Any, Any]:
+    """The value, and whether nothing was lost in it."""
+    often = np.zeros(t.columns.elements.T.shape)
+    np.add.at(often, (t.places, t.column), t.often)
+    there = t.columns.elements.T >= 0
+    growth, added, kept = part.ratios(t.columns, np.cumsum(often, axis=0) * there, there)
+
+    def step(r: Any, x: Any) -> Any:
+        r = x[0] * r + x[1]
+        return r, r
+
+    start = xp.convert((np.ones(len(t.columns.elements)), growth))[0]
+    along = xp.scan(step, start, (growth, added), reverse=True)[1]
+    r = xp.get(along, (t.places, t.column))
+    before = np.concatenate([t.heads.linked.T, np.zeros((1, len(t.often)), bool)])
+    growth, added, more = part.ratios(t.heads, before * t.often, before)
+    good = xp.all(along < LARGE) & xp.all(along > 1 / LARGE)
+    for place in reversed(range(len(before) - 1)):
+        r = growth[place] * r + added[place]
+        good = good & xp.all(r < LARGE) & xp.all(r > 1 / LARGE)
+    often, r = xp.convert((t.often, r))
+    value = kept + more + xp.sum(often * xp.log1p(r))
+    return value, good & xp.isfinite(value)
