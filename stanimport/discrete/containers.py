@@ -90,10 +90,10 @@ class _Components:
         """The bounds of `e = x[s:t]`, where elements say which is the first component: the loop is over places in x."""
         if not isinstance(e, gprob.Index) or not isinstance(e.base, gprob.Var):
             return None
-        ranges = [(at, x) for at, x in enumerate(e.indices) if not isinstance(x, gprob.Single)]
-        if len(ranges) != 1 or not isinstance(ranges[0][1], gprob.Range) or ranges[0][1].lower is None:
+        several = [(at, x) for at, x in enumerate(e.indices) if not isinstance(x, gprob.Single)]
+        at, part = several[0] if len(several) == 1 else (0, None)
+        if not isinstance(part, gprob.Range) or part.lower is None:
             return None
-        at, part = ranges[0]
         upper = part.upper
         if upper is None and e.base.name in self.sizes:
             upper = self.sizes[e.base.name].shape[at]

@@ -109,7 +109,10 @@ def tails(kinds: np.ndarray, possible: Mapping[int, np.ndarray], left: np.ndarra
     single = tuple(f for f in factors if f.elements.shape[1] == 1)
     own = Own(np.flatnonzero(kinds == 2), possible[2], single)
     shared = _shared(c, own.classes(len(kinds), left), tables)
-    return None if shared is None else Tails(c, often[c.elements[:, 0]], *shared, state, pairs, own)
+    if shared is None:
+        return None
+    columns, heads, column, places = shared
+    return Tails(c, often[c.elements[:, 0]], columns, heads, column, places, state, pairs, own)
 
 
 def _by_rows(f: Factor) -> Factor:

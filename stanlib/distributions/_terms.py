@@ -95,11 +95,12 @@ def log1mexp_neg(xp: Namespace, t: Array, log_t: Array) -> Array:
 
 def standardized(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
     """(y - mu) / sigma, by a single division where many observations share sigma, by none where that is 1."""
-    centered = y if type(mu) is float and mu == 0.0 and not xp.is_integer(y) else y - mu
+    centered: Array = y if type(mu) is float and mu == 0.0 and not xp.is_integer(y) else y - mu
     if type(sigma) is float and sigma == 1.0:
         return centered
     shared = math.prod(xp.shape(sigma)) == 1 and math.prod(xp.shape(centered)) >= MANY_STANDARDIZED
-    return centered * (1.0 / sigma) if shared else centered / sigma
+    scaled: Array = centered * (1.0 / sigma) if shared else centered / sigma
+    return scaled
 
 
 def predictor(xp: Namespace, name: str, x: Real, alpha: Real, beta: Real) -> Array:
