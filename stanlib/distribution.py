@@ -28,15 +28,14 @@ from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import Any, cast
 
-from . import registry, signatures, supports
+from . import at_sight, registry, signatures, supports
 from .arrays import is_of_data, namespace
 from .arrays.base import Array, Namespace
 from .dataclass import dataclass
 from .domains import Domain, Interval, guard, outside
-from .errors import StanError
 from .observations import ENDS, check_sizes, common_shape, numbers, with_ends
 from .registry import Function
-from .rejection import collected, is_explaining, is_noted, refuse
+from .rejection import collected, is_explaining, refuse
 from .supports import Region
 from .types import dimensions, is_discrete
 from .unknown_outcomes import are_unknown
@@ -206,9 +205,8 @@ class Distribution:
     def checked_log_prob(self, y: Array, arguments: Sequence[object], checks: Sequence[Check]) -> Array:
         """The same, for parameters of which some have been checked already: `checks` are those to be made."""
         xp = namespace((y, *arguments))
-        terms = self._terms_at_sight(xp, y, arguments, checks) if xp.LIBRARY == "torch" else None
-        if terms is not None:
-            return terms
+        if (seen := at_sight.terms(self, xp, y, arguments, checks)) is not None:
+            return seen
         with collected() as found:
             kept, bad = self._inside(xp, arguments, checks)
             wrong = self.wrong_variate(self.density, y, arguments)
@@ -219,23 +217,6 @@ class Distribution:
         for b in (*bad, flag, wrong):
             terms = terms if b is None else xp.where(b, -xp.inf, terms)
         return terms
-
-    def _terms_at_sight(self, xp: Namespace, y: Any, arguments: Sequence[Any], checks: Sequence[Check]) -> Array | None:
-        """The log densities of numbers that are seen to be right, as they are in nearly all steps of inference.
-
-        None where anything is wrong or not to be looked at: it takes more to tell what that means.
-        """
-        if not xp.are_seen((y, *arguments)) or is_noted() or is_explaining():
-            return None
-        if not all([c[0] >= len(arguments) or c[2].is_seen_to_hold(xp, arguments[c[0]]) for c in checks]):
-            return None
-        given = xp.reals((y, *arguments)) if self.density == "lpmf" else (y, *arguments)
-        try:
-            check_sizes(xp, self.name, given, self.event_dims, self.dims)
-            terms = self.methods[self.density](xp, *given)
-        except StanError:
-            return None
-        return terms if xp.without_nan(terms) is terms else None
 
     def wrong_variate(self, method: str, y: Any, arguments: Sequence[Any]) -> Array | None:
         """For which known outcomes Stan throws, one truth value for each; None if for none, or if they aren't known."""

@@ -281,6 +281,7 @@ class GeneratedQuantities(_Called):
         return self.backend.run_quantities(self.program, lambda: self._quantities({**self.networks, **inputs}))
 
     def _quantities(self, inputs: Mapping[str, object]) -> dict[str, Any]:
+        """The quantities of one draw."""
         with networks.call_with(self.program, inputs, trained=True) as inputs:
             given = self.data.prepare(inputs)
             for v in self.program.parameters:

@@ -32,6 +32,7 @@ def bounded(body: Stmts, discrete: Mapping[str, Discrete], tainted: Set[str]) ->
 
 
 def _by_condition(s: gprob.For, discrete: Mapping[str, Discrete], tainted: Set[str]) -> gprob.For:
+    """The loop over all that it could reach, with conditions that say what it does."""
     if not uses.mentions((s.lower, s.upper), tainted) or not _adds_alone(s.body):
         return s
     lower, upper = (_extreme(e, end, discrete, tainted) for e, end in ((s.lower, "lower"), (s.upper, "upper")))

@@ -26,8 +26,9 @@ from .nodes import renamed, with_names
 from .parameters import Discrete, Stmts, text, variable
 from .pinned import may_be_zero
 from .probable import is_probable, valued
+from .repeated import repeated
 from .segments import excluded, grid, numbered, segments, without_conditions
-from .sites import key_loops, own_sites, with_values
+from .sites import own_sites, with_values
 from .terms import Term
 from .together import Told, together
 from .zeros import is_binary
@@ -71,7 +72,7 @@ class _Builder:
         self.span = term.statement.span
         self.sites, loops = own_sites(term, discrete, static, names)
         self.excluding = self._conditions(excluding, discrete.keys())
-        self.loops = self._repeated(loops)
+        self.loops = repeated(term, self.sites, loops, static, self.excluding, names)
         self.level = len(self.loops)
         self.indices = {s.name for s in self.loops}
         self.table, self.elements, self.sum = (names.helper(n) for n in ("table", "elements", "sum"))
@@ -82,22 +83,6 @@ class _Builder:
         self.together = together(self.sites, len(self.loops), tallies, names)
         self.probable = is_probable(term, self.sites, self.loops, discrete.keys())
         self.dense: Set[str] = frozenset()  # the indices of sites that are tabulated beyond the bounds of elements
-
-    def _repeated(self, loops: tuple[gprob.For, ...]) -> tuple[gprob.For, ...]:
-        """The loops with those inside of them whose iterations are the same wherever some ints of data are.
-
-        A term of one element that is added up along these is the sum of few, each as often as it stands there.
-        """
-        further = key_loops(self.term, self.static)
-        plain = not (self.term.changed or self.term.before or any(s.missing or s.guards for s in self.sites))
-        if len(self.sites) != 1 or len(further) == len(loops) or not plain:
-            return loops
-        top, indices = with_values(self.term.top, self.sites), {s.name for s in further}
-        if segments(without_conditions(top, self.excluding), self.sites, loops, self.static, self.names) is not None:
-            return loops
-        found = alike(top, further, (), self.static, self.names)
-        bare = found is None or any(isinstance(k, gprob.Var) and k.name in indices for k in found.keys)
-        return loops if bare else further
 
     def build(self) -> Table:
         """The table of the term over sites and loops; over sites alone if all iterations are the same."""

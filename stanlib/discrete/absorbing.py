@@ -78,7 +78,7 @@ def _step_by_step(xp: Namespace, staying: Any, leaving: Any, left: Any, before: 
 def moves(xp: Namespace, tables: Sequence[Rows], c: Chains, a: int, b: int) -> Any:
     """The terms of moves from a to b, (length - 1, chains), 0 where there is no link."""
     total: Any = np.zeros(c.linked.T.shape)
-    for link in c.links:
+    for link in c.links if total.size else ():
         given, at = tables[link.slot], tables[link.slot].at(link.rows).T
         one = xp.get(given.table, (slice(None), *((b, a) if link.swapped else (a, b))))
         one, total = xp.convert((placed(xp, one, at), total))

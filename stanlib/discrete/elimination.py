@@ -5,8 +5,6 @@ An impossible assignment has a term of -inf; it counts for nothing in the sum, a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ from .cases import Cases
 from .chained import Choose, SummedChains
 from .chains import Chains
 from .compounds import Compounds
+from .free import without_terms
 from .links import Moves, between
 from .merged import spelled_out
 from .possible import Possible, at_known, conditioned, left_possible
@@ -106,19 +105,21 @@ class _Elimination:
     (K, elements): so they arise, and XLA's loops over many elements are faster than those over few values.
     """
 
+    tails: tails.Tails | None
+
     def __init__(self, problem: Problem, reduce: Any, components: bool = True):
         self.xp, self.problem, self.reduce = problem.xp, problem, reduce
-        self.sum_only = components and reduce is _log_sum_exp
-        self.tails: tails.Tails | None = None
+        self.sum_only, self.tails = components and reduce is _log_sum_exp, None
         possible = Possible(problem)
         self.counted = np.array([e for t in problem.tallies for e in (t.element, *t.members)], int)
         possible.unknown = self.counted
         given = self._conditioned(possible, components)
-        self.left = (self.known < 0) & (self.stands_for == np.arange(len(self.known)))
-        self.often = np.bincount(self.stands_for, minlength=len(self.known))
+        self.left, self.often = self._left()
         self.kinds = problem.kinds
-        given = self._without_tails(given)
-        self.total: Any = self._without_terms(given, possible) if self.sum_only and not asked().added else 0.0
+        if self.tails is not None:
+            given = tails.without(self.xp, self.tails, self.left, self.stands_for, given)
+        free = (self.kinds, possible.of, self.left, self.often, self.counted, given)
+        self.total: Any = without_terms(*free) if self.sum_only and not asked().added else 0.0
         self.factors = [spelled_out(self.xp, f) for f in merged.without_copies(self.xp, given, self.stands_for)]
         self.tables: list[Rows] = []
         self.summed: list[_Summed] = []
@@ -131,38 +132,10 @@ class _Elimination:
             self.single[kind] = self._with_added(kind, np.where(rows_[open_], 0.0, -np.inf), self.known[members])
         self.left[[m for t in problem.tallies for m in t.members]] = False
 
-    def _without_tails(self, given: list[Factor]) -> list[Factor]:
-        """The factors of all but the chains that are summed out by their tails, which are left no more."""
-        if self.tails is None:
-            return given
-        inside = np.zeros(len(self.known), bool)
-        inside[self.tails.elements] = True
-        self.left &= ~inside
-        inside = inside[self.stands_for]
-        out = []
-        for f in given:
-            outside = np.flatnonzero(~inside[f.elements].any(axis=1))
-            if len(outside) == len(f.elements):
-                out.append(f)
-            elif len(outside) and f.codes is not None:
-                out.append(replace(f, elements=f.elements[outside], codes=f.codes[outside]))
-            elif len(outside):
-                out.append(f.changed(self.xp, partial(rows, self.xp, index=outside), elements=f.elements[outside]))
-        return out
-
-    def _without_terms(self, given: list[Factor], possible: Possible) -> float:
-        """The logarithm of the number of assignments to the elements that no term depends on, which are left out."""
-        alone = self.left.copy()
-        for f in given:
-            alone[f.elements.reshape(-1)] = False
-        alone[self.counted] = False
-        often = np.bincount(self.stands_for, minlength=len(alone)) * alone
-        self.left &= ~alone
-        counts = [
-            often[self.problem.kinds == kind] @ np.log(np.maximum(rows_.sum(axis=1), 1))
-            for kind, rows_ in possible.of.items()
-        ]
-        return float(sum(counts))
+    def _left(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which elements are to be summed out, and how often each counts."""
+        left = (self.known < 0) & (self.stands_for == np.arange(len(self.known)))
+        return left, np.bincount(self.stands_for, minlength=len(left))
 
     def _conditioned(self, possible: Possible, components: bool) -> list[Factor]:
         """The factors given the elements with but one value; which are known, and which stand for which others."""
@@ -177,9 +150,7 @@ class _Elimination:
         if (not saved.steps or components) and merge:
             self.stands_for = merged.representatives(problem.kinds, possible.of, self.known, given, components)
         if merge and self.sum_only:
-            left = (self.known < 0) & (self.stands_for == np.arange(len(self.known)))
-            often = np.bincount(self.stands_for, minlength=len(left))
-            self.tails = tails.tails(problem.kinds, possible.of, left, often, given)
+            self.tails = tails.tails(problem.kinds, possible.of, *self._left(), given)
         if not saved.steps or self.tails is not None:
             return given
         whole = np.arange(len(self.known))

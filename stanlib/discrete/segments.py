@@ -214,7 +214,7 @@ def outcomes(groups: Any, axis: int) -> np.ndarray:
     shape = groups.shape[:-1]
     flat = groups.reshape(math.prod(shape), groups.shape[-1])
     found = [(flat == g).argmax(axis=0) for g in range(1, int(groups.max(initial=0)) + 1)]
-    return np.asarray(np.unravel_index(np.array(found, int).reshape(len(found), -1), shape)[axis])
+    return np.asarray(np.unravel_index(np.array(found, int).reshape(len(found), groups.shape[-1]), shape)[axis])
 
 
 def over_series(groups: Any, numbered: bool, series: tuple[int, ...]) -> np.ndarray:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -192,6 +193,24 @@ def _part(c: Chains, which: Sequence[int], places: Sequence[np.ndarray]) -> Chai
         for link, own in zip(c.links, at):
             own[row, : len(here) - 1] = link.rows[i, here[:-1]]
     return Chains(elements, tuple(replace(link, rows=own) for link, own in zip(c.links, at)))
+
+
+def without(xp: Namespace, t: Tails, left: np.ndarray, stands_for: np.ndarray, given: Sequence[Factor]) -> list[Factor]:
+    """The factors of all other elements; those of the chains are left no more."""
+    inside = np.zeros(len(left), bool)
+    inside[t.elements] = True
+    left &= ~inside
+    inside = inside[stands_for]
+    out = []
+    for f in given:
+        outside = np.flatnonzero(~inside[f.elements].any(axis=1))
+        if len(outside) == len(f.elements):
+            out.append(f)
+        elif len(outside) and f.codes is not None:
+            out.append(replace(f, elements=f.elements[outside], codes=f.codes[outside]))
+        elif len(outside):
+            out.append(f.changed(xp, partial(rows, xp, index=outside), elements=f.elements[outside]))
+    return out
 
 
 # --- sums

@@ -25,12 +25,9 @@ BY_HAND = """model { for (i in 1:I) {
   target += log(chi); } }"""
 
 
-@pytest.fixture(scope="module")
-def posteriors():
-    rng = np.random.default_rng(3)
-    count, occasions = 24, 110
-    first = rng.integers(1, 60, count)
-    last = np.minimum(first + rng.integers(0, 30, count), occasions - 4)
+def pair(seed, first, last, count=24, occasions=110):
+    """The posterior of histories of animals, summed by the compiler and by hand."""
+    rng = np.random.default_rng(seed)
     y = np.zeros((count, occasions), int)
     for i, (a, b) in enumerate(zip(first, last)):
         y[i, a - 1 : b] = rng.integers(0, 2, b - a + 1)
@@ -43,6 +40,13 @@ def posteriors():
     declared = HEAD.replace("%discrete%", "array[I, T] int<lower=known, upper=1> z;")
     return [condition(stanimport.loads(text), data)
             for text in (declared + SUMMED, HEAD.replace("%discrete%", "") + BY_HAND)]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def posteriors():
+    rng = np.random.default_rng(3)
+    first = rng.integers(1, 60, 24)
+    return pair(4, first, np.minimum(first + rng.integers(0, 30, 24), 106))
 
 
 def compared(posteriors, x):
@@ -65,3 +69,9 @@ def test_what_would_underflow_is_summed_in_logarithms(posteriors):
     x = np.full(posteriors[0].size, 6.9)
     x[:3] = 800.0
     compared(posteriors, x)
+
+
+def test_histories_that_are_tails_from_the_beginning():
+    """All animals were seen last at the same time: nothing is left before the end that they share."""
+    made = pair(5, np.arange(1, 25), np.full(24, 80))
+    compared(made, np.random.default_rng(3).normal(size=made[0].size))

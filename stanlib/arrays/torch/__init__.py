@@ -234,10 +234,7 @@ def glance(x: Array) -> Any:
 
 def are_seen(args: Sequence[object]) -> bool:
     """Whether these are all tensors in memory, or Python's reals, whose numbers may be looked at now."""
-    for a in args:
-        if type(a) is not float and not (isinstance(a, torch.Tensor) and a.is_cpu):
-            return False
-    return not is_tracing()
+    return not is_tracing() and not [a for a in args if type(a) is not float and not getattr(a, "is_cpu", False)]
 
 
 def is_tracing() -> bool:

@@ -164,6 +164,7 @@ class _Particle:
         self.thread = threading.Thread(target=context.run, args=(self._work, run, state), daemon=True)
 
     def _work(self, run: Callable[[], Any], state: tuple[bool, Any]) -> None:
+        """What its thread does: run, from when it may go on."""
         _particle.set(self)
         record_apart()
         self.go.acquire()
