@@ -260,9 +260,7 @@ class Distribution:
         given = (y, *guard(xp, name, parameters, checks))
         return numbers(name, self.methods[method](xp, *(xp.reals if self.density == "lpmf" else xp.convert)(given)))
 
-    def _inside(
-        self, xp: Namespace, arguments: Sequence[Any], checks: Sequence[Check]
-    ) -> tuple[list[Any], list[Any]]:
+    def _inside(self, xp: Namespace, arguments: Sequence[Any], checks: Sequence[Check]) -> tuple[list[Any], list[Any]]:
         """The parameters with numbers of their domains for what is outside, and for which observations that was so."""
         kept, bad = list(arguments), []
         for i, wrong, domain, error in outside(xp, f"{self.name}_{self.density}", arguments, checks):

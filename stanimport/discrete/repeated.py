@@ -11,8 +11,8 @@ from .sites import Site, key_loops, with_values
 from .terms import Term
 
 
-def repeated(term: Term, sites: Sequence[Site], loops: tuple[gprob.For, ...], static: Set[str], excluding: Sequence[gprob.Expr],
-             names: Fresh) -> tuple[gprob.For, ...]:  # fmt: skip
+def repeated(term: Term, sites: Sequence[Site], loops: tuple[gprob.For, ...], static: Set[str],
+             excluding: Sequence[gprob.Expr], names: Fresh) -> tuple[gprob.For, ...]:  # fmt: skip
     """The loops of a term, with those inside of them whose iterations are the same wherever some ints of data are.
 
     Args:
