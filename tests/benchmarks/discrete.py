@@ -40,13 +40,13 @@ def _counts(n: int) -> np.ndarray:
     return np.where(_random.random(n) < 0.4, 0, _random.poisson(3, n))
 
 
-def _captures(animals: int, occasions: int) -> dict[str, Any]:
-    """Histories of marked animals that survive with probability 0.75 and are seen with 0.4."""
+def _captures(animals: int, occasions: int, survival: float = 0.75) -> dict[str, Any]:
+    """Histories of marked animals that are seen with probability 0.4."""
     y = np.zeros((animals, occasions), int)
     first = _ints(1, occasions - 1, animals)
     alive = y[np.arange(animals), first - 1] = np.ones(animals, int)
     for t in range(1, occasions):
-        alive = np.where(t >= first, alive * (_random.random(animals) < 0.75), alive)
+        alive = np.where(t >= first, alive * (_random.random(animals) < survival), alive)
         y[:, t] += (t >= first) * alive * (_random.random(animals) < 0.4)
     last = occasions - y[:, ::-1].argmax(1)
     known = (np.arange(1, occasions + 1) <= last[:, None]).astype(int)
@@ -106,6 +106,17 @@ parameters { simplex[C] nu; matrix<lower=0, upper=1>[C, J] pi; %discrete% }""",
     for (k in 1:C) for (j in 1:J) lp[k] += bernoulli_lpmf(y[n, j] | pi[k, j]);
     target += log_sum_exp(lp); } }""",
     ),
+    "classes of Markov chains": (
+        {"N": 150, "T": 12, "K": 3, "C": 3, "y": _ints(1, 3, 150, 12), "L": _ints(6, 12, 150)},
+        """data { int N; int T; int K; int C; array[N, T] int y; array[N] int L; }
+parameters { simplex[C] pi; array[C] simplex[K] r; array[C, K] simplex[K] g; %discrete% }""",
+        "array[N] int<lower=1, upper=C> c;",
+        """model { c ~ categorical(pi); for (n in 1:N) { y[n, 1] ~ categorical(r[c[n]]);
+  for (t in 2:L[n]) y[n, t] ~ categorical(g[c[n], y[n, t - 1]]); } }""",
+        """model { for (n in 1:N) { vector[C] lp = log(pi);
+    for (k in 1:C) { lp[k] += log(r[k, y[n, 1]]); for (t in 2:L[n]) lp[k] += log(g[k, y[n, t - 1], y[n, t]]); }
+    target += log_sum_exp(lp); } }""",
+    ),
     "annotators": (
         {"I": 200, "J": 6, "K": 3, "y": _ints(1, 3, 200, 6)},
         """data { int I; int J; int K; array[I, J] int y; }
@@ -149,6 +160,18 @@ parameters { vector<lower=0, upper=1>[T - 1] phi; vector<lower=0, upper=1>[T - 1
   for (i in 1:I) { target += log(chi[last[i]]);
     for (t in (first[i] + 1):last[i]) { target += log(phi[t - 1]); y[i, t] ~ bernoulli(p[t - 1]); } } }""",
     ),
+    "capture, 1000 occasions": (
+        _captures(10, 1000, 0.99),
+        """data { int I; int T; array[I, T] int y; array[I] int first; array[I] int last; array[I, T] int known; }
+parameters { real<lower=0, upper=1> phi; real<lower=0, upper=1> p; %discrete% }""",
+        "array[I, T] int<lower=known, upper=1> z;",
+        """model { for (i in 1:I) for (t in (first[i] + 1):T) {
+  z[i, t] ~ bernoulli(z[i, t - 1] * phi); y[i, t] ~ bernoulli(z[i, t] * p); } }""",
+        """model { vector[T] chi; chi[T] = 1;
+  for (back in 1:(T - 1)) { int t = T - back; chi[t] = 1 - phi + phi * (1 - p) * chi[t + 1]; }
+  for (i in 1:I) { target += log(chi[last[i]]);
+    for (t in (first[i] + 1):last[i]) { target += log(phi); y[i, t] ~ bernoulli(p); } } }""",
+    ),
     "capture, each its own": (
         _captures(250, 6),
         """data { int I; int T; array[I, T] int y; array[I] int first; array[I] int last; array[I, T] int known; }
@@ -185,6 +208,16 @@ parameters { vector<lower=0, upper=1>[T] come; real<lower=0, upper=1> phi; real<
   early ~ exponential(1); late ~ exponential(1);
   for (t in 1:T) { before[t + 1] = before[t] + poisson_lpmf(y[t] | early);
     after[t + 1] = after[t] + poisson_lpmf(y[t] | late); }
+  target += log_sum_exp(head(before, T) + after[T + 1] - head(after, T)); }""",
+    ),
+    "change point, slices": (
+        {"T": 150, "y": _random.normal(np.where(np.arange(150) < 60, 1.0, 0.0))},
+        "data { int T; vector[T] y; } parameters { real early; real late; real<lower=0> s; %discrete% }",
+        "int<lower=1, upper=T> change;",
+        """model { y[1:(change - 1)] ~ normal(early, s); y[change:T] ~ normal(late, s); }""",
+        """model { vector[T + 1] before = rep_vector(0, T + 1); vector[T + 1] after = rep_vector(0, T + 1);
+  for (t in 1:T) { before[t + 1] = before[t] + normal_lpdf(y[t] | early, s);
+    after[t + 1] = after[t] + normal_lpdf(y[t] | late, s); }
   target += log_sum_exp(head(before, T) + after[T + 1] - head(after, T)); }""",
     ),
     "two change points": (
