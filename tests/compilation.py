@@ -8,6 +8,7 @@ values differ by rounding alone. Processes that tests start with `quickly` compi
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import pathlib
 import sys
 import threading
@@ -22,7 +23,11 @@ OPTIONS = {
     "xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 0,
     "xla_cpu_parallel_codegen_split_count": 1,  # one LLVM module of a program, not one for each of its kernels
 }  # fmt: skip
-FLAGS = " ".join(f"--{name}={str(value).lower()}" for name, value in OPTIONS.items())  # for a process of its own
+_NOT_SINCE = {"xla_cpu_use_fusion_emitters": (0, 11)}  # versions of jaxlib: an unknown flag ends a process
+_VERSION = tuple(map(int, importlib.metadata.version("jaxlib").split(".")[:2]))
+FLAGS = " ".join(  # for a process of its own
+    f"--{name}={str(value).lower()}" for name, value in OPTIONS.items() if _VERSION < _NOT_SINCE.get(name, (99,))
+)
 _wanted = False
 
 

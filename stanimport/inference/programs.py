@@ -40,6 +40,8 @@ _ONE_KERNEL = _QUICK | {"xla_backend_optimization_level": 1}
 # What is small and has no loops runs in less time than LLVM takes to optimize it. Without any optimization last bits
 # would differ from those of a program that has more to compute.
 _BRIEF = _QUICK | {"xla_backend_optimization_level": 1, "xla_cpu_parallel_codegen_split_count": 1}
+_UNKNOWN_OPTION = re.compile(r"No such compile option: '(\w+)'")
+_not_known: set[str] = set()
 _BATCHED_LAPACK = re.compile(r'@lapack_\w+\(.*num_batch_dims = "[1-9]')
 _SHARED = re.compile(r"mhlo\.num_partitions = (?!1 )")
 _CUSTOM_CALL = re.compile(r"custom_call @([\w.]+)")
@@ -247,11 +249,13 @@ def _options(lowered: Lowered, device: jax.Device | None, brief: bool = False) -
 def _compile(lowered: Lowered, options: Options) -> Compiled:
     """A compiled program; without options that XLA does not know, and function by function if it can't join them."""
     while True:
+        options = options and {name: value for name, value in options.items() if name not in _not_known}
         try:
             return lowered.compile(compiler_options=options)
         except jax.errors.JaxRuntimeError as e:
-            if options and "No such compile option" in str(e):
-                options = None
+            unknown = _UNKNOWN_OPTION.search(str(e))
+            if unknown and options and unknown[1] in options:  # each version of XLA has its own
+                _not_known.add(unknown[1])
             elif "UNIMPLEMENTED" in str(e) and kernels.separate(lowered):
                 options = options and _QUICK
             else:
