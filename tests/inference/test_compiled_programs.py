@@ -325,3 +325,18 @@ def test_memory_stays_near_that_of_the_draws():
     command = [sys.executable, "-c", PEAK]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=compilation.quickly(os.environ))
     assert float(done.stdout) < 1.3
+
+
+def test_options_that_xla_does_not_know_are_left_out_alone(monkeypatch):
+    monkeypatch.setattr(programs, "_not_known", set())
+    asked = []
+    lowered = jax.jit(lambda x: x + 1).lower(1.0)
+
+    class Asking:
+        def compile(self, compiler_options):
+            asked.append(dict(compiler_options))
+            return lowered.compile(compiler_options=compiler_options)
+
+    made = programs._compile(Asking(), {"xla_no_such_option": 1, "xla_backend_optimization_level": 1})
+    assert float(made(1.0)) == 2.0 and asked[-1] == {"xla_backend_optimization_level": 1}
+    assert programs._not_known == {"xla_no_such_option"} and len(asked) == 2
