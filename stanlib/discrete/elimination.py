@@ -143,16 +143,15 @@ class _Elimination:
         self.stands_for = np.arange(len(self.known))
         components = components and any(f.codes is not None and f.elements.shape[1] > 1 for f in problem.factors)
         saved = Saved() if problem.tallies else steps_saved(problem, self.known)
-        given = list(problem.factors)
-        if not saved.steps or components:
-            given = list(conditioned(self.xp, problem.factors, possible))
+        apart = list(conditioned(self.xp, problem.factors, possible))
+        given = apart if not saved.steps or components else list(problem.factors)
         merge = not asked().added and not problem.tallies
-        if (not saved.steps or components) and merge:
+        if given is apart and merge:
             self.stands_for = merged.representatives(problem.kinds, possible.of, self.known, given, components)
         if merge and self.sum_only:
-            self.tails = tails.tails(problem.kinds, possible.of, *self._left(), given)
+            self.tails = tails.tails(problem.kinds, possible.of, *self._left(), apart)
         if not saved.steps or self.tails is not None:
-            return given
+            return apart
         whole = np.arange(len(self.known))
         if components and merge:
             none = np.full(len(self.known), -1)

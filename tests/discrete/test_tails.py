@@ -23,10 +23,18 @@ BY_HAND = """model { for (i in 1:I) {
   for (b in 1:(T - last[i])) { int t = T - b; real f = phi[min(3, t + 1 - last[i])];
     chi = 1 - f + f * (1 - p[g[i], t]) * chi; }
   target += log(chi); } }"""
+# survival and sightings are the same on all occasions
+ALIKE = """model { for (i in 1:I) for (t in (first[i] + 1):T) {
+  z[i, t] ~ bernoulli(z[i, t - 1] * phi[1]); y[i, t] ~ bernoulli(z[i, t] * phi[2]); } }"""
+ALIKE_BY_HAND = """model { vector[T] chi; chi[T] = 1;
+  for (b in 1:(T - 1)) { int t = T - b; chi[t] = 1 - phi[1] + phi[1] * (1 - phi[2]) * chi[t + 1]; }
+  for (i in 1:I) { target += log(chi[last[i]]);
+    for (t in (first[i] + 1):last[i]) { target += log(phi[1]); y[i, t] ~ bernoulli(phi[2]); } } }"""
 
 
-def pair(seed, first, last, count=24, occasions=110):
-    """The posterior of histories of animals, summed by the compiler and by hand."""
+def pair(seed, first, last, occasions=110, besides=("", ""), programs=(SUMMED, BY_HAND)):
+    """The posterior of histories of animals, summed by the compiler and by hand; `besides` is in the first alone."""
+    count = len(first)
     rng = np.random.default_rng(seed)
     y = np.zeros((count, occasions), int)
     for i, (a, b) in enumerate(zip(first, last)):
@@ -37,9 +45,9 @@ def pair(seed, first, last, count=24, occasions=110):
     since = np.arange(1, occasions + 1) - last[:, None]
     data["age"] = np.where(since > 0, np.minimum(since, 3), 3)
     data = {n: np.asarray(v).tolist() for n, v in data.items()}
-    declared = HEAD.replace("%discrete%", "array[I, T] int<lower=known, upper=1> z;")
-    return [condition(stanimport.loads(text), data)
-            for text in (declared + SUMMED, HEAD.replace("%discrete%", "") + BY_HAND)]  # fmt: skip
+    declared = HEAD.replace("%discrete%", "array[I, T] int<lower=known, upper=1> z;" + besides[0])
+    texts = declared + programs[0].replace("model {", "model {" + besides[1]), HEAD.replace("%discrete%", "") + programs[1]
+    return [condition(stanimport.loads(text), data) for text in texts]
 
 
 @pytest.fixture(scope="module")
@@ -74,4 +82,13 @@ def test_what_would_underflow_is_summed_in_logarithms(posteriors):
 def test_histories_that_are_tails_from_the_beginning():
     """All animals were seen last at the same time: nothing is left before the end that they share."""
     made = pair(5, np.arange(1, 25), np.full(24, 80))
+    compared(made, np.random.default_rng(3).normal(size=made[0].size))
+
+
+@pytest.mark.parametrize("besides", [("", ""), ("array[3] int<lower=0, upper=1> w;", "w ~ bernoulli(phi[2]);")])
+def test_few_long_histories(besides):
+    """Chains of so many steps keep their known elements where they are summed along; their tails do not."""
+    first = np.array([239, 544, 918, 952, 942, 874, 309, 168, 664, 953])
+    last = first + [74, 51, 82, 16, 33, 124, 117, 51, 105, 47]
+    made = pair(6, first, last, 1000, besides, (ALIKE, ALIKE_BY_HAND))
     compared(made, np.random.default_rng(3).normal(size=made[0].size))
