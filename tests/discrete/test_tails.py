@@ -46,7 +46,8 @@ def pair(seed, first, last, occasions=110, besides=("", ""), programs=(SUMMED, B
     data["age"] = np.where(since > 0, np.minimum(since, 3), 3)
     data = {n: np.asarray(v).tolist() for n, v in data.items()}
     declared = HEAD.replace("%discrete%", "array[I, T] int<lower=known, upper=1> z;" + besides[0])
-    texts = declared + programs[0].replace("model {", "model {" + besides[1]), HEAD.replace("%discrete%", "") + programs[1]
+    summed, by_hand = programs[0].replace("model {", "model {" + besides[1]), programs[1]
+    texts = declared + summed, HEAD.replace("%discrete%", "") + by_hand
     return [condition(stanimport.loads(text), data) for text in texts]
 
 
