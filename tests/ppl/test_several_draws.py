@@ -133,10 +133,8 @@ def test_predictions(shape):
     draws = {"b": b.reshape(shape)} if shape != (5, 2) else {"b": b}
     drawn = Predictive(module.model, draws, parallel=True)(**inputs)
     assert drawn["s"].unique().numel() == 5 and (drawn["s"] > 0).all()
-    for name, value in drawn.items():
-        if name == "m":
-            expected = b[:, :1] + b[:, 1:] * torch.tensor([1.0, 2.0, 4.0])
-            torch.testing.assert_close(value.reshape(5, 3), expected)
+    expected = b[:, :1] + b[:, 1:] * torch.tensor([1.0, 2.0, 4.0])
+    torch.testing.assert_close(drawn["m"].reshape(5, 3), expected)
 
 
 def test_networks_are_registered_once():
