@@ -56,8 +56,9 @@ TABLE = {"N": 3, "K": 2, "y": [[0.1, 0.2], [1.0, -0.5], [2.0, 0.0]], "n": [0, 2,
 def fresh(torch_double):
     pyro.clear_param_store()
     pyro.set_rng_seed(1)
+    others = set(threading.enumerate())
     yield
-    assert threading.active_count() < 20  # none of a run is left
+    assert not set(threading.enumerate()) - others  # none of a run is left
 
 
 def densities(model, values, **inputs):
