@@ -36,12 +36,14 @@ class Kept:
     Attributes:
         key: by which it is found.
         constants: the data that enter its arithmetic.
+        given: those that enter the arithmetic of its loops.
         calls: the functions of libraries that it calls.
         may_block, is_joinable: as they are of `Program`.
     """
 
     key: bytes
     constants: list[np.ndarray]
+    given: list[np.ndarray]
     calls: frozenset[str]
     may_block: bool
     is_joinable: bool
@@ -124,8 +126,8 @@ class Executable:
         self.key, self.may_block, self._code, self._result = kept.key, kept.may_block, code, result
         self._machine, self._execute = _machine(), loaded.execute_sharded
         self._makers = [self._machine.maker(*spec) for spec in code.results]
-        self._count = len(kept.constants)
-        given = {i: np.asarray(c) for i, c in enumerate(kept.constants)}
+        given = {i: np.asarray(c) for i, c in enumerate([*kept.constants, *kept.given])}
+        self._count = len(given)
         self._constants = [self._put(n, given[i]) for n, i in enumerate(code.used) if i < self._count]
 
     def __call__(self, *arguments: object) -> Any:

@@ -25,7 +25,7 @@ from jaxlib import lapack
 from stanlib.dataclass import dataclass
 from stanlib.ppl.numpyro.devices import named
 
-from . import executables, forks, stored
+from . import executables, forks, nested, stored
 from .density import kernels
 from .executables import ROOM, Kept
 from .precision import TRACING, double_precision
@@ -94,14 +94,22 @@ class Program:
 
     def keep(self) -> Kept | None:
         """Leave the program to other processes: what they find it by; None for one that they can't find."""
-        if self.key is None or self.device is not None or self._given or not all(map(_KNOWN_CALL.match, self._calls)):
+        if self.key is None or self.device is not None or not all(map(_KNOWN_CALL.match, self._calls)):
             return None
-        constants = [np.asarray(c) for c in self._constants]
-        kept = Kept(self.key, constants, self._calls, self.may_block, self._is_joinable)
+        if nested.leaves(self.structure) != jax.tree.leaves(self.structure):
+            return None  # a class of somebody's that only JAX can take apart
+        constants, given = ([np.asarray(c) for c in jax.tree.leaves(of)] for of in (self._constants, self._given))
+        kept = Kept(self.key, constants, given, self._calls, self.may_block, self._is_joinable)
         if _is_cpu(None):
             interrupts.result_of(self._compiled)  # when it is there it is written
             executables.keep(kept)
         return kept
+
+    @property
+    def structure(self) -> Any:
+        """Something of the structure of its results."""
+        tree: Any = self._tree
+        return jax.tree.unflatten(tree, range(tree.num_leaves))
 
     @classmethod
     def found(cls, kept: Kept, result: object) -> Program | None:
@@ -119,7 +127,7 @@ class Program:
         if compiled is None:
             return None
         made = cls.__new__(cls)
-        made._given = ()
+        made._given = (kept.given,)
         made.device, made.key, made._compiled, made._tree = None, kept.key, compiled, jax.tree.structure(result)
         made.may_block, made._is_joinable, made._calls = kept.may_block, kept.is_joinable, kept.calls
         with double_precision():

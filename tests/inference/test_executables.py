@@ -97,7 +97,8 @@ def test_what_is_damaged_is_left_to_jax(first, tmp_path):
 
 
 def test_trees_count_as_those_of_jax():
-    tree = (1.0, {"b": [2.0, (3.0, None)], "a": executables.Kept(b"", [], frozenset(), False, False)}, [], {"c": {}})
+    leaf = executables.Kept(b"", [], [], frozenset(), False, False)
+    tree = (1.0, {"b": [2.0, (3.0, None)], "a": leaf}, [], {"c": {}})
     assert nested.leaves(tree) == jax.tree.leaves(tree)
     assert nested.mapped(lambda a, b: (a, b), tree, tree) == jax.tree.map(lambda a, b: (a, b), tree, tree)
     with pytest.raises(ValueError):

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 import stanimport
-from stanimport.inference.density.quasi_newton_paths import Limits, Normal, Search, _drawn, _moved
+from stanimport.inference.density.path_limits import Limits
+from stanimport.inference.density.quasi_newton_paths import Normal, Search, _drawn, _moved
 
 MEAN, COVARIANCE = np.array([1.0, -2.0]), np.array([[2.0, 0.8], [0.8, 1.0]])
 PRECISION = np.linalg.inv(COVARIANCE)

@@ -37,6 +37,28 @@ loaded = [m for m in ("jax", "numpyro", "scipy", "pandas", "arviz", "stanimport.
 print(json.dumps([loaded, fit.draws().tolist()]))
 """
 
+METHODS = """
+import json, sys
+import numpy as np
+import stanimport
+program, data = sys.argv[1], json.loads(sys.argv[2])
+fits = {
+    "optimize": stanimport.optimize(program, data, seed=3),
+    "newton": stanimport.optimize(program, data, seed=3, algorithm="newton", jacobian=True),
+    "laplace": stanimport.laplace_sample(program, data, seed=3, draws=20),
+    "pathfinder": stanimport.pathfinder(program, data, seed=3, num_paths=2, draws=20, num_single_draws=40),
+    "advi": stanimport.advi(program, data, seed=3, iter=200, draws=20, require_converged=False, khat=False),
+}
+made = stanimport.generate_quantities(program, data, previous_fit=fits["laplace"], seed=4)
+numbers = {method: {n: a.tolist() for n, a in f.variables.items()} for method, f in fits.items()}
+numbers |= {"generate": {n: a.tolist() for n, a in made.variables.items()}}
+at = stanimport.log_prob(program, data, params={"mu": 0.3, "sigma": 1.2})
+numbers["log_prob"] = [at.lp, at.gradient.tolist()]
+loaded = [m for m in ("jax", "numpyro", "blackjax", "optax", "stanimport.pipeline",
+                      "stanimport.inference.density.posterior") if m in sys.modules]
+print(json.dumps([loaded, numbers]))
+"""
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
@@ -70,6 +92,22 @@ def test_another_process_needs_no_jax_and_draws_the_same(folder):
                                       env=compilation.quickly(os.environ)).stdout)
             for _ in range(2)]  # fmt: skip
     assert {"jax", "numpyro"} < {*runs[0][0]} and runs[1] == [[], runs[0][1]]
+
+
+def test_other_methods_need_no_jax_in_another_process_either(folder):
+    program = folder / "noisy.stan"
+    program.write_text(PROGRAM)
+    command = [sys.executable, "-W", "ignore", "-c", METHODS, str(program), json.dumps(DATA)]
+    first, second, third = (
+        json.loads(subprocess.run([*command[:-1], json.dumps(data)], check=True, capture_output=True, text=True,
+                                  env=compilation.quickly(os.environ)).stdout)
+        for data in (DATA, DATA, DATA | {"scale": 3.8})
+    )  # fmt: skip
+    assert {"jax", "numpyro", "blackjax"} < {*first[0]} and second == [[], first[1]]
+    assert "jax" in third[0] and third[1]["optimize"] != first[1]["optimize"]
+    y, mu, sigma = np.array(DATA["y"]), 0.3, 1.2
+    for _, numbers in (first, second):  # but for the noise of a thousandth
+        assert abs(numbers["log_prob"][1][0] + mu / DATA["scale"] ** 2 - (y - mu).sum() / sigma**2) < 1e-3
 
 
 def test_only_what_is_the_same_is_found(folder, found):

@@ -48,7 +48,7 @@ def starting_points(posterior: Posterior, inits: object, chains: int, seed: int 
         StanDataError: for values that don't fit the declarations.
     """
     if isinstance(inits, str) and inits == "pathfinder":
-        from .quasi_newton_paths import run
+        from .paths import run
 
         one = streams_of(seed, 1)[0][0]
         return run(posterior, starting_points(posterior, None, chains, one), one, num_draws=1).points[:, 0]
@@ -157,14 +157,9 @@ def unconstrained(posterior: Posterior, values: Mapping[str, object], default: n
         StanDataError: for an unknown parameter, or a value of another shape or outside its declared domain.
     """
     given = checked(posterior, values)
-    key = tuple(sorted(given))
-    programs = posterior.unconstraining
     start = posterior.blank if default is None else default
-    if key not in programs:
-        from ..programs import Program as Compiled  # only now: it loads JAX
-
-        programs[key] = Compiled(posterior.unconstrain, given, start)
-    point, inside = programs[key](given, start)
+    role = "unconstrain", *sorted(given)
+    point, inside = posterior.prepared(role, lambda p: p.compiled(p.unconstrain, given, start))(given, start)
     for name, is_inside in inside.items():
         if not is_inside:
             raise outside(posterior, name, given[name])

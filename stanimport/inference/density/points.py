@@ -7,17 +7,18 @@ number that does not depend on the parameters.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import jax
 import numpy as np
 
 from .. import options, tuples
 from ..io.data import read_data
-from ..programs import Program
-from . import initial
+from . import initial, remembered
 from .conditioned import posterior_of
+
+if TYPE_CHECKING:
+    from ..executables import Executable
+    from ..programs import Program
 
 
 class LogDensity(NamedTuple):
@@ -48,7 +49,6 @@ class LogProb:
         self, module: Any, data: Any = None, *, seed: int = 0, networks: Mapping[str, Any] | None = None
     ):  # fmt: skip
         self.posterior, _ = posterior_of(module, data, seed, networks)
-        self._programs: dict[Any, Program] = {}
         self.size = self.posterior.size
         self.names = [
             f"{n}[{','.join(str(i + 1) for i in at)}]" if shape else n
@@ -65,12 +65,12 @@ class LogProb:
 
     def at(self, point: Any, *, jacobian: bool = True) -> LogDensity:
         """The log density at an unconstrained point, (size,); `jacobian` adds the transform's log Jacobian."""
-        value, gradient = self._program("density", jacobian)(self._checked(point))
+        value, gradient = self.posterior.gradient(jacobian)(self._checked(point))
         return LogDensity(float(value), np.asarray(gradient))
 
     def constrain(self, point: Any) -> dict[str, Any]:
         """The parameters at an unconstrained point, by Stan name."""
-        arrays = {n: np.asarray(v) for n, v in self._program("constrain")(self._checked(point)).items()}
+        arrays = {n: np.asarray(v) for n, v in self._constraining()(self._checked(point)).items()}
         return {v.name: tuples.pack(v, arrays) for v in self.posterior.program.parameters}
 
     def unconstrain(self, params: Any) -> np.ndarray:
@@ -85,12 +85,8 @@ class LogProb:
             raise options.OptionError(f"an unconstrained point has shape ({self.size},), not {array.shape}")
         return array
 
-    def _program(self, what: str, jacobian: bool = True) -> Program:
-        if (what, jacobian) not in self._programs:
-            density = jax.value_and_grad(partial(self.posterior.log_density, jacobian=jacobian))
-            function = density if what == "density" else self.posterior.constrain
-            self._programs[what, jacobian] = Program(function, self.posterior.blank)
-        return self._programs[what, jacobian]
+    def _constraining(self) -> Program | Executable:
+        return self.posterior.prepared(("constrain",), lambda p: p.compiled(p.constrain, p.blank))
 
 
 @options.suggesting
@@ -120,4 +116,7 @@ def log_prob(
         >>> round(float(found.lp), 6)  # 6 / 2^2 for the prior, 1 / 2^8 for the data
         -5.139712
     """
-    return LogProb(module, data, networks=networks)(params, jacobian=jacobian)
+    of_data = LogProb(module, data, networks=networks)
+    found = of_data(params, jacobian=jacobian)
+    remembered.keep(of_data.posterior)
+    return found

@@ -17,7 +17,7 @@ from jax.sharding import Mesh
 from numpyro import handlers
 from numpyro.distributions import ExpandedDistribution, biject_to, constraints
 
-from stanlib.errors import StanDataError, StanError
+from stanlib.errors import StanError
 from stanlib.ppl.numpyro.priors import log_share
 from stanlib.solvers.control import controlled_derivatives
 
@@ -26,7 +26,7 @@ from ..blocks.density import Printing, Sequential, has_many_rows, in_blocks
 from ..modules import require_density
 from ..precision import TRACING, double_precision
 from ..programs import Program
-from .evaluation import Evaluated
+from .evaluation import Evaluated, Ready, Role
 from .seeding import seeded
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _NO_KEY = np.zeros(2, np.uint32)
 
 
-class Posterior(Evaluated):
+class Posterior(Evaluated["Posterior"]):
     """The density of a translated module given its data.
 
     Attributes:
@@ -47,6 +47,7 @@ class Posterior(Evaluated):
         mesh: of devices that share the rows of the data; None for one device.
         wanted: the names of the variables that are kept of draws; None for all parameters, transformed parameters and
             generated quantities.
+        made: its compiled programs by their roles.
     """
 
     mesh: Mesh | None = None
@@ -55,7 +56,7 @@ class Posterior(Evaluated):
     def __init__(self, module: Module, inputs: Mapping[str, Any]):
         self.module, self.inputs, self.program = module, dict(inputs), module.stan
         self._blocks: dict[bool, Callable[[Any], Any] | None] = {}
-        self.unconstraining = {}
+        self.made: dict[Role, Ready] = {}
         known = self._probe()
         tuples.check_sampled(self.program.parameters, known)
         self.names = [n for n in tuples.leaf_names(self.program.parameters) if n in known]
@@ -125,26 +126,6 @@ class Posterior(Evaluated):
         """The model's trace with values of the parameters in their domains, by the names of their leaves."""
         return self.with_values(lambda site: parameters[site["name"]] if is_parameter(site) else None)
 
-    def of_draws(self, draws: Mapping[str, object], lead: int = 2) -> dict[str, Any]:
-        """The arrays of the parameters' sites from draws of the program's variables.
-
-        Parameters of no entries, of which files of draws say nothing, need none.
-
-        Args:
-            lead: the number of axes of draws, which come first.
-
-        Raises:
-            StanDataError: if there are none of a parameter.
-        """
-        found = tuples.parted(draws, self.names)
-        count = next((np.shape(v)[:lead] for v in found.values()), (0,) * lead)
-        empty = {n: np.zeros(count + s) for n, s in self.constrained_shapes.items() if 0 in s and n not in found}
-        values = {**found, **empty}
-        lacking = next((n for n in self.names if n not in values), None)
-        if lacking is not None:
-            raise StanDataError(f"the draws lack parameter {lacking.removesuffix('.real')}", lacking)
-        return {n: values[n] for n in self.names}
-
     def log_density(self, point: Array, jacobian: bool = True) -> Array:
         """The log density: Stan's, with all constants; with the Jacobian, that of the unconstrained point.
 
@@ -164,7 +145,7 @@ class Posterior(Evaluated):
         Raises:
             StanError: if it is needed and can't be.
         """
-        self.mesh, self._blocks = mesh, {}
+        self.mesh, self._blocks, self.made = mesh, {}, {}
         self.evaluate_by(None)
         try:
             with TRACING, double_precision():
@@ -266,8 +247,7 @@ class Posterior(Evaluated):
         if not varying:
             return self
         other = copy.copy(self)
-        other.inputs, other._blocks = {**self.inputs, **varying}, {}
-        other.unconstraining = {}
+        other.inputs, other._blocks, other.made = {**self.inputs, **varying}, {}, {}
         other.evaluate_by(None)
         return other
 
@@ -275,10 +255,18 @@ class Posterior(Evaluated):
         """Itself: what is remembered of a posterior gives one whose model can be traced."""
         return self
 
+    def entry(self, role: Role) -> Ready | None:
+        return self.made.get(role)
+
     # --- compiled programs ---------------------------------------------------------------------------------------
 
-    def _own_evaluator(self) -> Program:
-        return Program(jax.value_and_grad(self.log_density), self.blank)
+    def compiled(self, function: Callable[..., object], *examples: object) -> Program:
+        """The program of a function, whose compilation begins."""
+        return Program(function, *examples)
+
+    def compiled_gradient(self, jacobian: bool) -> Program:
+        """The program of `gradient`, whose compilation begins."""
+        return Program(jax.value_and_grad(partial(self.log_density, jacobian=jacobian)), self.blank)
 
     @property
     def blank(self) -> np.ndarray:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +15,14 @@ from .. import memory, nested
 from ..executables import Executable
 from ..precision import TRACING, double_precision, keys_of_draws, random_keys
 from ..rows import FEW, Points, take_room
-from .remembered import Remembered
 
 if TYPE_CHECKING:
     from ..programs import Program
+    from .evaluation import Role
     from .posterior import Posterior
+    from .remembered import Remembered
 
+OfOneDraw = Callable[[Any, Any], dict[str, Any]]  # of a random key and the draw
 TOGETHER = 512  # draws that one run of the compiled program computes at most
 _ADVICE = "Fewer draws need less"
 MEMORY = 2**22  # bytes of results that one run of the compiled program makes at most
@@ -42,7 +44,7 @@ class Batched:
 
     batch: int
 
-    def __init__(self, function: Callable[[Any, Any], dict[str, Any]], example: Any, count: int,
+    def __init__(self, function: OfOneDraw, example: Any, count: int,
                  folder: Path | None = None, advice: str = _ADVICE):  # fmt: skip
         import jax  # only now: what was compiled before needs none
         import jax.extend.core
@@ -172,6 +174,29 @@ def _joined(pieces: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
     return {n: np.concatenate([p[n] for p in pieces]) for n in (pieces[0] if pieces else ())}
 
 
+def quantities_role(count: int, wanted: Collection[str] | None) -> Role:
+    """That of the program of all variables, or of those that are wanted, for so many draws."""
+    return "quantities", together(count), None if wanted is None else tuple(sorted(wanted))
+
+
+def _prepared(
+    posterior: Posterior | Remembered, role: Role, function: Callable[[Posterior], OfOneDraw], example: object,
+    count: int, folder: Path | None, advice: str = _ADVICE,
+) -> Batched:  # fmt: skip
+    """A function of the posterior's, of a random key and a draw, compiled now or before."""
+    found = posterior.entry(role)
+    if found is not None:
+        program, (shapes, batch) = found
+        made = Batched.ready(program, shapes, batch)
+        made.require_room(count, folder, advice)
+        return made
+    traced = posterior.traced()
+    made = Batched(function(traced), example, count, folder, advice)
+    if made.program is not None:
+        traced.made[role] = made.program, (made.shapes, made.batch)
+    return made
+
+
 class DrawProcessor:
     """From points on the unconstrained scale to all variables of the program, in the order of their declarations.
 
@@ -187,12 +212,8 @@ class DrawProcessor:
 
     def __init__(self, posterior: Posterior | Remembered, count: int, folder: Path | None = None,
                  advice: str = _ADVICE):  # fmt: skip
-        self.posterior, self.folder = posterior, folder
-        if isinstance(posterior, Remembered):
-            self.batched = Batched.ready(*posterior.quantities)
-            self.batched.require_room(count, folder, advice)
-        else:
-            self.batched = Batched(posterior.everything, posterior.blank, count, folder, advice)
+        self.folder, role = folder, quantities_role(count, posterior.wanted)
+        self.batched = _prepared(posterior, role, lambda p: p.everything, posterior.blank, count, folder, advice)
 
     def in_memory(self) -> "DrawProcessor":
         """The same, which puts nothing into files."""
@@ -224,20 +245,22 @@ def generated(
 
     In files of a folder, if one is given.
     """
-    return _of_draws(posterior, posterior.generate, parameters, seed, folder)
+    role = "generated", *quantities_role(0, posterior.wanted)[2:]
+    return _of_draws(posterior, role, lambda p: p.generate, parameters, seed, folder)
 
 
 def inside(posterior: Posterior, parameters: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """For each parameter which of its draws, (draws, ...), are in its domain."""
-    return _of_draws(posterior, lambda _, draw: posterior.inside(draw), parameters, 0)
+    return _of_draws(posterior, ("inside",), lambda p: lambda _, draw: p.inside(draw), parameters, 0)
 
 
 def _of_draws(
-    posterior: Posterior, function: Callable[[Any, Any], dict[str, Any]], parameters: Mapping[str, np.ndarray],
+    posterior: Posterior, role: Role, function: Callable[[Posterior], OfOneDraw], parameters: Mapping[str, np.ndarray],
     seed: int, folder: Path | None = None,
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """What a function makes of a random key and each draw of the parameters, (draws, ...) each."""
     given = {n: np.asarray(v, float) for n, v in posterior.of_draws(parameters, lead=1).items()}
     count = len(next(iter(given.values()))) if given else 0
-    run = Batched(function, {n: v[0] for n, v in given.items()}, count, folder)
+    example = {n: np.zeros(v.shape[1:]) for n, v in given.items()}
+    run = _prepared(posterior, (*role, together(count)), function, example, count, folder)
     return run(random_keys(seed, 2, count=count), given, folder)

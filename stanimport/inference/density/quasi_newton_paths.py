@@ -1,4 +1,4 @@
-"""Paths of L-BFGS from starting points, and draws from the best normal approximation along each.
+"""A path of L-BFGS from a starting point, and draws from the best normal approximation along it.
 
 Source: Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder: Parallel quasi-Newton variational inference", Journal
 of Machine Learning Research 23, whose names are kept: S are the last steps, Z the changes of the gradient over them.
@@ -17,9 +17,9 @@ from jax import Array
 from stanlib.errors import MissingLibraryError
 from stanlib.random.streams import begun, fold, normals
 
-from ..precision import random_keys
 from ..programs import Program
 from ..traced import Called
+from .path_limits import Limits
 
 if TYPE_CHECKING:
     from .posterior import Posterior
@@ -27,35 +27,6 @@ if TYPE_CHECKING:
 _LINE_SEARCH = 50  # evaluations for a step, at most
 _CURVED = 1e-12  # what a step's change of the gradient must have along it, relatively, to tell of the curvature
 _EPS = float(np.finfo(float).eps)
-
-
-class Paths(NamedTuple):
-    """Draws of all paths: (paths, draws, size), log densities of posterior and approximation, (paths, draws)."""
-
-    points: np.ndarray
-    log_p: np.ndarray
-    log_q: np.ndarray
-
-
-class Limits(NamedTuple):
-    """When a path ends, as in CmdStan, and how it begins.
-
-    Attributes:
-        iterations: at most.
-        history: how many steps tell of the curvature.
-        tol_obj, tol_grad, tol_param: changes of the log density, norms of the gradient and of a step at which to stop.
-        tol_rel_obj, tol_rel_grad: relative ones, in units of the machine epsilon.
-        init_alpha: the first step in units of the gradient; a step of length 1, or a shorter gradient, if None.
-    """
-
-    iterations: int = 1000
-    history: int = 5
-    tol_obj: float = 1e-12
-    tol_rel_obj: float = 1e4
-    tol_grad: float = 1e-8
-    tol_rel_grad: float = 1e7
-    tol_param: float = 1e-8
-    init_alpha: float | None = None
 
 
 class Normal(NamedTuple):
@@ -68,23 +39,20 @@ class Normal(NamedTuple):
     Z: Any
 
 
-def run(
-    posterior: Posterior, starts: np.ndarray, seed: int, num_draws: int = 1000, num_elbo_draws: int = 25,
-    limits: Limits | None = None,
-) -> Paths:  # fmt: skip
-    """Draws of one path from every start, one path after the other."""
-    ends, density = limits or Limits(), Called(posterior.log_density, posterior.blank)
+def compiled(posterior: Posterior, num_draws: int, num_elbo_draws: int, limits: Limits) -> Program:
+    """The program that finds the path from a start and draws from its best approximation.
+
+    Its arguments are two random keys and the start, its results the draws, and their log densities under the posterior
+    and under the approximation.
+    """
+    density = Called(posterior.log_density, posterior.blank)
 
     def path(keys: Any, start: Any) -> tuple[Any, Any, Any]:
-        best = Search(density, begun(keys[0]), num_elbo_draws, ends).best(start)
+        best = Search(density, begun(keys[0]), num_elbo_draws, limits).best(start)
         points, log_q = _drawn(best, begun(keys[1]), num_draws)
         return points, jax.vmap(density)(points), log_q
 
-    keys = random_keys(seed, 6, count=2 * len(starts)).reshape(-1, 2, 2)
-    program = Program(path, keys[0], starts[0], hasty=True, calls=density)
-
-    made = [[np.asarray(a) for a in program(k, start)] for k, start in zip(keys, starts)]
-    return Paths(*(np.stack(arrays) for arrays in zip(*made)))
+    return Program(path, np.zeros((2, 2), np.uint32), posterior.blank, hasty=True, calls=density)
 
 
 class Search:

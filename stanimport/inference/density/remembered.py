@@ -1,4 +1,4 @@
-"""Posteriors that were sampled before: what a new process needs to sample them again, without tracing the model.
+"""Posteriors that were worked with before: what a new process needs to do it again, without tracing the model.
 
 That is what their parameters are, data and transformed data, and by which keys the compiled programs are found. It is
 itself found by a digest of the translated program, the data and everything that decides what is compiled; whatever is
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import marshal
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from ... import cache as translations
 from ... import versions
 from .. import executables, nested, stored
 from ..executables import Executable, Kept
-from .evaluation import Evaluated, Evaluator
+from .evaluation import Evaluated, Ready, Role
 
 if TYPE_CHECKING:
     from ..programs import Program
@@ -36,13 +36,27 @@ LARGEST = 2**24  # bytes of data: reading more takes as long as tracing
 
 
 @dataclass(frozen=True)
+class Entry:
+    """What is kept of a compiled program.
+
+    Attributes:
+        kept: how it is found.
+        result: something of the structure of its results.
+        more: what its user has to know beside it.
+    """
+
+    kept: Kept
+    result: object
+    more: Any
+
+
+@dataclass(frozen=True)
 class Memory:
     """What is kept of a posterior.
 
     Attributes:
         names, shapes, constrained_shapes, size, inputs: as they are of `Posterior`.
-        sampler, constants: its compiled program, and the data that enter the density's arithmetic.
-        quantities: that of all variables of a batch of draws, the shapes of what it makes, and the batch.
+        programs: its compiled programs, by their roles.
     """
 
     names: list[str]
@@ -50,26 +64,38 @@ class Memory:
     constrained_shapes: dict[str, tuple[int, ...]]
     size: int
     inputs: dict[str, Any]
-    sampler: Kept
-    constants: list[np.ndarray]
-    quantities: tuple[Kept, dict[str, Any], int]
+    programs: dict[Role, Entry]
 
 
-class Remembered(Evaluated):
+class Remembered(Evaluated["Posterior"]):
     """A posterior whose model is traced only if something needs that: its attributes are those of `Posterior`."""
 
-    def __init__(self, module: Module, memory: Memory, sampler: Program | Executable,
-                 quantities: Program | Executable, condition: Callable[[], Posterior]):  # fmt: skip
-        self.module, self.program, self.unconstraining = module, module.stan, {}
+    wanted: frozenset[str] | None = None
+
+    def __init__(self, module: Module, memory: Memory, condition: Callable[[], Posterior]):
+        self.module, self.program, self.memory = module, module.stan, memory
         self.names, self.size, self.inputs = memory.names, memory.size, memory.inputs
         self.shapes, self.constrained_shapes = memory.shapes, memory.constrained_shapes
-        self.sampler, self.constants = sampler, memory.constants
-        self.quantities = (quantities, *memory.quantities[1:])
         self.blank = np.zeros(self.size)
-        self.traced = cache(condition)
+        self.condition = cache(condition)
+        self._ready: dict[Role, Ready | None] = {}
 
-    def _own_evaluator(self) -> Evaluator:
-        return self.traced().compile_gradient()
+    def entry(self, role: Role) -> Ready | None:
+        if role not in self._ready:
+            found = self.memory.programs.get(role)
+            program = None if found is None else _program(found.kept, found.result)
+            self._ready[role] = None if found is None or program is None else (program, found.more)
+        return self._ready[role] or (self.traced().entry(role) if self.is_traced else None)
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether something has needed the model."""
+        return self.condition.cache_info().currsize > 0
+
+    def traced(self) -> Posterior:
+        made = self.condition()
+        made.wanted = self.wanted
+        return made
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.traced(), name)
@@ -183,22 +209,18 @@ def _is_plain(value: object) -> bool:
     return type(value) in _SCALARS
 
 
-def find(module: Module, key: bytes | None, results: Callable[[int], object],
-         condition: Callable[[], Posterior]) -> Remembered | None:  # fmt: skip
-    """The posterior of a key with its compiled programs; None if something is not there.
+def find(module: Module, key: bytes | None, condition: Callable[[], Posterior],
+         needed: Iterable[Role] = ()) -> Remembered | None:  # fmt: skip
+    """The posterior of a key; None if it is not there, or one of the programs that are needed.
 
     Args:
-        results: from the number of parameters to something of the structure of the sampler's results.
         condition: makes the posterior that can be traced.
     """
     memory = stored.read(key) if key else None
     if not isinstance(memory, Memory):
         return None
-    sampler = _program(memory.sampler, results(memory.size))
-    quantities = _program(memory.quantities[0], dict.fromkeys(memory.quantities[1], 0))
-    if sampler is None or quantities is None:
-        return None
-    return Remembered(module, memory, sampler, quantities, condition)
+    found = Remembered(module, memory, condition)
+    return found if all(found.entry(role) for role in needed) else None
 
 
 def _program(kept: Kept, result: object) -> Program | Executable | None:
@@ -211,21 +233,38 @@ def _program(kept: Kept, result: object) -> Program | Executable | None:
     return Program.found(kept, result)
 
 
-def keep(key: bytes | None, posterior: Posterior, sampler: Program | Executable, constants: Sequence[Any],
-         quantities: Program | Executable | None, shapes: dict[str, Any], batch: int) -> None:  # fmt: skip
-    """Remember a posterior for other processes, if all its parts can be."""
+def keep(posterior: Posterior | Remembered, needed: Iterable[Role] | None = None) -> None:
+    """Remember a posterior with its programs for other processes, beside those that are remembered already.
+
+    Args:
+        needed: the only ones that are kept, and only together; all that can be if None.
+    """
+    key = posterior.key
+    if key is None or isinstance(posterior, Remembered) and not posterior.is_traced:
+        return
+    traced = posterior.traced()
+    if _calls_others(traced.module):
+        return
+    made = traced.made if needed is None else {role: traced.made[role] for role in needed if role in traced.made}
+    entries = {role: entry for role, ready in made.items() if (entry := _entry(*ready)) is not None}
+    if not entries or needed is not None and not entries.keys() >= {*needed}:
+        return
+    memory = stored.read(key)
+    before = memory.programs if isinstance(memory, Memory) else {}
+    if all(role in before and before[role].kept.key == entry.kept.key for role, entry in entries.items()):
+        return
+    inputs = nested.mapped(np.asarray, traced.inputs) if _has_jax(traced.inputs) else traced.inputs
+    if _size(inputs) <= LARGEST:
+        stored.write(key, Memory(traced.names, traced.shapes, traced.constrained_shapes, traced.size, inputs,
+                                 before | entries))  # fmt: skip
+
+
+def _entry(program: Program | Executable, more: object) -> Entry | None:
+    """What to keep of a program; None if it was not compiled here or can't be kept."""
     from ..programs import Program
 
-    if not isinstance(sampler, Program) or not isinstance(quantities, Program):  # not compiled here
-        return
-    if key is None or stored.read(key) is not None or _calls_others(posterior.module):
-        return
-    inputs = nested.mapped(np.asarray, posterior.inputs) if _has_jax(posterior.inputs) else posterior.inputs
-    kept = sampler.keep(), quantities.keep()
-    if kept[0] is None or kept[1] is None or _size(inputs) > LARGEST:
-        return
-    stored.write(key, Memory(posterior.names, posterior.shapes, posterior.constrained_shapes, posterior.size, inputs,
-                             kept[0], [np.asarray(c) for c in constants], (kept[1], shapes, batch)))  # fmt: skip
+    kept = program.keep() if isinstance(program, Program) else None
+    return None if kept is None or not isinstance(program, Program) else Entry(kept, program.structure, more)
 
 
 def _has_jax(inputs: object) -> bool:

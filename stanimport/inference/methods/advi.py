@@ -1,7 +1,8 @@
 """`advi`: automatic differentiation variational inference, with CmdStan's step sizes and its rule for when to stop.
 
-The approximation is a normal law of the unconstrained parameters. Its own parameters are the rows of one array, so that
-steps and step sizes are the same for both families. Source: Kucukelbir, Tran, Ranganath, Gelman and Blei (2017),
+The approximation is a normal law of the unconstrained parameters; `advi_steps.py` has what is compiled.
+
+Source: Kucukelbir, Tran, Ranganath, Gelman and Blei (2017),
 "Automatic Differentiation Variational Inference", Journal of Machine Learning Research 18; for the numbers that the
 paper leaves open Stan's reference manual, "Variational inference".
 """
@@ -11,54 +12,31 @@ import math
 import warnings
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from stanlib.random.streams import begun, fold, normals
-
 from .. import options
-from ..density import initial
+from ..density import initial, remembered
 from ..density.conditioned import posterior_of
-from ..density.posterior import Posterior
 from ..density.quantities import DrawProcessor
 from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..precision import random_keys
-from ..programs import Program
 from ..running.progress import Progress
-from ..traced import Called
 from . import importance
 from .optimization import ConvergenceWarning
 
+if TYPE_CHECKING:
+    from ..density.posterior import Posterior
+    from ..executables import Executable
+    from ..programs import Program
+
 ETAS = (100.0, 10.0, 1.0, 0.1, 0.01)  # the step sizes that are tried, in this order
-_KEPT, _NEW = 0.9, 0.1  # of the squares of earlier gradients, and of the latest
-_RETRIES = 10  # draws for each that a gradient needs, before a point counts as one without a gradient
-
-
-class Family(NamedTuple):
-    """Normal laws of a point: what one begins as, its points from standard normal noise, its log scale."""
-
-    begin: Callable[[Any], Any]
-    point: Callable[[Any, Any], Any]
-    log_scale: Callable[[Any], Any]
-
-
-# Rows of the parameters: the mean, and the logarithms of the standard deviations or the Cholesky factor.
-FAMILIES = {
-    "meanfield": Family(
-        lambda start: np.stack([start, np.zeros_like(start)]),
-        lambda params, noise: params[0] + jnp.exp(params[1]) * noise,
-        lambda params: params[1].sum(),
-    ),
-    "fullrank": Family(
-        lambda start: np.concatenate([start[None], np.eye(start.size)]),
-        lambda params, noise: params[0] + jnp.tril(params[1:]) @ noise,
-        lambda params: jnp.log(jnp.abs(jnp.diagonal(params[1:]))).sum(),
-    ),
-}  # fmt: skip
+BEGINNINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "meanfield": lambda start: np.stack([start, np.zeros_like(start)]),
+    "fullrank": lambda start: np.concatenate([start[None], np.eye(start.size)]),
+}  # what the parameters of a family's law begin as
 
 
 @labelled
@@ -118,15 +96,15 @@ def advi(
     options.require_parameters(posterior.program.name, posterior.size)
     start = initial.starting_points(posterior, inits, 1, chosen)[0]
     processor = DrawProcessor(posterior, counts["draws"])
-    ascent = _Ascent(posterior, FAMILIES[algorithm], start, chosen, counts)
-    with Progress(counts["iter"] + adapt_engaged * len(ETAS) * counts["adapt_iter"], show_progress) as progress:
-        used = ascent.best_eta(progress) if adapt_engaged else 1.0 if eta is None else float(eta)
-        params, info = ascent.climb(used, tol_rel_obj, progress)
-    settings = dict(seed=chosen, algorithm=algorithm, eta=used, adapt_engaged=adapt_engaged, tol_rel_obj=tol_rel_obj)
+    ascent = _Ascent(posterior, algorithm, start, chosen, counts)
+    params, info = ascent.whole(eta, adapt_engaged, tol_rel_obj, show_progress)
+    settings = dict(seed=chosen, algorithm=algorithm, eta=info["eta"], adapt_engaged=adapt_engaged,
+                    tol_rel_obj=tol_rel_obj)  # fmt: skip
     points, stats = ascent.draws(params)
     info["center"] = {n: v[0, 0] for n, v in processor(params[0][None, None], chosen).items()}
     fit = Fit(posterior.program, "variational", processor(points[None], chosen), stats, posterior.inputs,
               settings | counts, info, posterior.module)  # fmt: skip
+    remembered.keep(posterior)
     importance.compare(fit.stats, fit.info, khat, 5)
     _require(fit, require_converged)
     return fit
@@ -137,7 +115,7 @@ def _verified(
 ) -> dict[str, int]:
     """The counts as ints. Raises OptionError for options that are wrong."""
     whole = options.counts(**counts)
-    options.one_of("algorithm", algorithm, FAMILIES)
+    options.one_of("algorithm", algorithm, BEGINNINGS)
     options.between(0, math.inf, tol_rel_obj=tol_rel_obj, **({} if eta is None else {"eta": eta}))
     if eta is not None and adapt_engaged:
         raise options.OptionError("eta is chosen among several with adapt_engaged=True: give one of the two")
@@ -150,55 +128,22 @@ class _Ascent:
     A draw at which the density or its gradient is not finite is left out, and another one taken for it.
     """
 
-    def __init__(self, posterior: Posterior, family: Family, start: np.ndarray, seed: int, counts: Mapping[str, int]):
-        self._density, self._family = Called(posterior.log_density, posterior.blank), family
-        self._seed, self._counts = seed, counts
-        self._begun, self._size, self._used = family.begin(start), start.size, 0
-        state = (self._begun, np.zeros_like(self._begun), random_keys(seed, 13, count=1)[0])
-        self._steps = Program(self._advance, state, np.float64(1), np.int64(0), np.int64(1), calls=self._density)
-        self._densities = Program(self._at_draws, self._begun, state[2], calls=self._density)
+    def __init__(self, posterior: Posterior, family: str, start: np.ndarray, seed: int, counts: Mapping[str, int]):
+        self._posterior, self._family, self._seed, self._counts = posterior, family, seed, counts
+        self._begun, self._size, self._used = BEGINNINGS[family](start), start.size, 0
+        self._steps = self._program("advance", counts["grad_samples"])
+        self._densities = self._program("densities", counts["elbo_samples"])
+        self._draws = self._program("draws", counts["draws"])
 
-    # --- what is compiled ------------------------------------------------------------------------------------------
+    def _program(self, what: str, count: int) -> Program | Executable:
+        """What advances by gradients of so many draws, or computes densities at so many draws, or returns them."""
 
-    def _advance(self, state: Any, eta: Any, first: Any, count: Any) -> tuple[Any, Any]:
-        """The state after `count` steps, and how many of them had no gradient and moved nothing."""
+        def make(posterior: Posterior) -> Program:
+            from .advi_steps import compiled  # only now: what was compiled before needs no JAX
 
-        def body(i: Any, carry: Any) -> Any:
-            (params, squares, key), failures = carry
-            number = first + i + 1
-            gradient, fine = self._gradient(params, fold(begun(key), number))
-            squares = jnp.where(number == 1, gradient**2, _KEPT * squares + _NEW * gradient**2)
-            params = params + eta / jnp.sqrt(number) * gradient / (1 + jnp.sqrt(squares))
-            return (params, squares, key), failures + ~fine
+            return compiled(posterior, self._family, self._begun, what, count)
 
-        made: tuple[Any, Any] = jax.lax.fori_loop(0, count, body, (state, jnp.int64(0)))
-        return made
-
-    def _gradient(self, params: Any, stream: Any) -> tuple[Any, Any]:
-        """The mean gradient of the bound at draws that have one, and whether there were enough of them; else zero."""
-        wanted = self._counts["grad_samples"]
-
-        def term(params: Any, noise: Any) -> Any:
-            return self._density(self._family.point(params, noise))
-
-        def body(carry: Any) -> Any:
-            total, taken, left_out = carry
-            noise = normals(fold(stream, taken + left_out), (self._size,), params.dtype)
-            value, gradient = jax.value_and_grad(term)(params, noise)
-            fine = jnp.isfinite(value) & jnp.isfinite(gradient).all()
-            return total + jnp.where(fine, gradient, 0), taken + fine, left_out + ~fine
-
-        none = jnp.zeros_like(params), jnp.int64(0), jnp.int64(0)
-        total, taken, _ = jax.lax.while_loop(lambda c: (c[1] < wanted) & (c[2] < _RETRIES * wanted), body, none)
-        fine = taken == wanted
-        return jnp.where(fine, total / wanted + jax.grad(self._family.log_scale)(params), 0), fine
-
-    def _at_draws(self, params: object, key: Any) -> object:
-        """The log density at draws from the law, (elbo_samples,)."""
-        noise = normals(begun(key), (self._counts["elbo_samples"], self._size), np.dtype(float))
-        return jax.lax.map(lambda one: self._density(self._family.point(params, one)), noise)
-
-    # --- what is done with it --------------------------------------------------------------------------------------
+        return self._posterior.prepared(("advi", self._family, what, count), make)
 
     def _from(self, params: np.ndarray) -> Any:
         return params, np.zeros_like(params), self._key()
@@ -212,10 +157,10 @@ class _Ascent:
         """An estimate of the evidence lower bound; NaN if more draws than it needs have no density."""
         wanted, known = self._counts["elbo_samples"], np.zeros(0)
         for _ in range(2):
-            values = np.asarray(self._densities(params, self._key()))
+            values, log_scale = (np.asarray(v) for v in self._densities(params, self._key()))
             known = np.concatenate([known, values[np.isfinite(values)]])
             if len(known) >= wanted:
-                entropy = self._size / 2 * (1 + math.log(2 * math.pi)) + float(self._family.log_scale(params))
+                entropy = self._size / 2 * (1 + math.log(2 * math.pi)) + float(log_scale)
                 return float(known[:wanted].mean()) + entropy
         return math.nan
 
@@ -236,6 +181,15 @@ class _Ascent:
         if not best[0] > at_begin:
             raise RuntimeError(f"no step size of {', '.join(f'{e:g}' for e in ETAS)} improves the bound; {_ADVICE}")
         return best[1]
+
+    def whole(
+        self, eta: float | None, adapts: bool, tolerance: float, show: bool
+    ) -> tuple[np.ndarray, dict[str, Any]]:  # fmt: skip
+        """The parameters of the law in the end, and what is known of them. Raises RuntimeError."""
+        adapting = len(ETAS) * self._counts["adapt_iter"] if adapts else 0
+        with Progress(self._counts["iter"] + adapting, show) as progress:
+            used = self.best_eta(progress) if adapts else 1.0 if eta is None else float(eta)
+            return self.climb(used, tolerance, progress)
 
     def climb(self, eta: float, tolerance: float, progress: Progress) -> tuple[np.ndarray, dict[str, Any]]:
         """The parameters of the law after all steps, and what is known of them. Raises RuntimeError."""
@@ -260,15 +214,7 @@ class _Ascent:
 
     def draws(self, params: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Points of the law, (draws, size), with the log densities of posterior and approximation there."""
-
-        def draw(params: object, key: Any) -> tuple[object, object, object]:
-            noise = normals(begun(key), (self._counts["draws"], self._size), np.dtype(float))
-            points = jax.vmap(lambda one: self._family.point(params, one))(noise)
-            log_q = -0.5 * (noise**2).sum(axis=1) - self._size / 2 * math.log(2 * math.pi)
-            return points, jax.lax.map(self._density, points), log_q - self._family.log_scale(params)
-
-        key = self._key()
-        points, log_p, log_q = (np.asarray(v) for v in Program(draw, params, key, calls=self._density)(params, key))
+        points, log_p, log_q = (np.asarray(v) for v in self._draws(params, self._key()))
         return points, {"lp__": log_p[None], "log_p__": log_p[None], "log_q__": log_q[None]}
 
 

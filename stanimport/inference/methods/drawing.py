@@ -12,7 +12,9 @@ from stanlib.errors import StanDataError
 
 from .. import memory, options
 from ..density import initial, remembered
-from ..density.quantities import DrawProcessor, together
+from ..density.conditioned import keyed
+from ..density.evaluation import Role
+from ..density.quantities import DrawProcessor, quantities_role, together
 from ..devices import mesh_of
 from ..fits.result import Result
 from ..io.data import read_data
@@ -22,7 +24,7 @@ from ..samplers import chains as chains_of
 from ..samplers import control
 from ..samplers.chains import Draws, room_for
 from ..samplers.metric import Kind
-from ..samplers.nuts import NutsSampler, results_of
+from ..samplers.nuts import NutsSampler
 from ..samplers.tracks import Settings
 from . import journals, resumption
 from .journals import Run
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 _LESS = ("Fewer draws (iter_sampling, thin, chains) need less, journal='folder' puts them into files, and a program "
          "need not declare at its top level what only it itself needs: variables in { } are not kept")  # fmt: skip
+SAMPLER: Role = ("sampler",)
 _OF_OTHERS = (*ENSEMBLES, "blackjax", "nutpie")
 
 
@@ -52,8 +55,10 @@ def drawn(module: Module, data: Mapping[str, Any], chosen: dict[str, Any]) -> Re
     chosen["mesh"] = _devices(data, chosen)
     kept = len(range(0, chosen["iter_sampling"], chosen["thin"])) - chosen.get("earlier", 0)
     key = _key(module, data, chosen, chosen["chains"] * kept)
-    posterior = _posterior(module, data, chosen["seed"], key)
-    posterior.wanted = options.wanted(module.stan, chosen["keep"], chosen["leave_out"])
+    wanted = options.wanted(module.stan, chosen["keep"], chosen["leave_out"])
+    needed = SAMPLER, quantities_role(chosen["chains"] * kept, wanted)
+    posterior = keyed(module, data, chosen["seed"], key, needed)
+    posterior.wanted = wanted
     if chosen["mesh"] is not None and not posterior.divide(chosen["mesh"], needed=asked):
         chosen["mesh"] = None
     if chosen["fixed_param"] or posterior.size == 0:
@@ -64,7 +69,18 @@ def drawn(module: Module, data: Mapping[str, Any], chosen: dict[str, Any]) -> Re
         resumption.check(resume, module, posterior.inputs)
         if isinstance(resume, Result) and not kept:
             return resume
-    return _finish(posterior, chosen, *_draw(posterior, chosen, kept, key))
+    draws, processor, own = _draw(posterior, chosen, kept)
+    if own is not None and key is not None:
+        _remember(posterior, own, needed)
+    return _finish(posterior, chosen, draws, processor)
+
+
+def _remember(posterior: Posterior, own: NutsSampler, needed: tuple[Role, Role]) -> None:
+    """Let other processes find the posterior with what it was sampled by."""
+    if not isinstance(posterior, remembered.Remembered):
+        (bound,) = own.programs
+        posterior.made[SAMPLER] = bound.program, [np.asarray(c) for c in bound.constants]
+        remembered.keep(posterior, needed)
 
 
 def so_far(folder: Path) -> Result:
@@ -81,18 +97,6 @@ def so_far(folder: Path) -> Result:
             return drawn(restored(run.program), data, checked(resumption.options_of(run)))
     except KeyboardInterrupt:
         raise StanDataError(f"{folder}: holds no draws of every chain yet") from None
-
-
-def _posterior(module: Module, data: Mapping[str, object], seed: int, key: bytes | None) -> Posterior:
-    """What is remembered of the posterior, which has its attributes; else the one that is made now."""
-
-    def condition() -> Posterior:
-        from ..density.posterior import condition  # only now: it loads NumPyro
-
-        return condition(module, data, seed)
-
-    found: Any = remembered.find(module, key, results_of, condition)
-    return found or condition()
 
 
 def _devices(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> object:
@@ -123,9 +127,9 @@ def _key(module: Module, data: Mapping[str, Any], chosen: Mapping[str, Any], cou
 
 
 def _draw(
-    posterior: Posterior, chosen: Mapping[str, Any], kept: int, key: bytes | None
-) -> tuple[Draws, DrawProcessor]:
-    """The draws on the unconstrained scale; the program for all other variables compiles meanwhile."""
+    posterior: Posterior, chosen: Mapping[str, Any], kept: int
+) -> tuple[Draws, DrawProcessor, NutsSampler | None]:  # fmt: skip
+    """The draws on the unconstrained scale, and what they are made by; the programs compile at the same time."""
     start, own = _sampler_of(posterior, chosen)
     reads = control.current().stop.is_set()  # only what a journal holds already
     folder = None if reads or chosen["journal"] is None else chosen["journal"] / "draws"
@@ -138,10 +142,7 @@ def _draw(
     draws = start(points)
     if isinstance(draws.points, Points):  # many, of which the variables are to be made next
         memory.give_back()
-    if own is not None and key is not None and not isinstance(posterior, remembered.Remembered):
-        (bound,), batched = own.programs, processor.batched
-        remembered.keep(key, posterior, bound.program, bound.constants, batched.program, batched.shapes, batched.batch)
-    return draws, processor
+    return draws, processor, own
 
 
 def _finish(posterior: Posterior, chosen: Mapping[str, Any], draws: Draws, processor: DrawProcessor) -> Result:
@@ -204,7 +205,7 @@ def _own_sampler(
 ) -> NutsSampler:
     """The package's own sampler, which evaluates the posterior from here on."""
     own_settings, journal = recorded(chosen), chosen["journal"]
-    ready = (posterior.sampler, posterior.constants) if isinstance(posterior, remembered.Remembered) else None
+    ready = posterior.entry(SAMPLER)
     own = NutsSampler(
         lambda point, _: posterior.log_density(point), posterior.size, settings, lanes, start, devices,
         ready=ready, elsewhere=partial(_elsewhere, posterior, chosen), standing=chosen.get("standing"),

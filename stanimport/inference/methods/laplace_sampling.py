@@ -3,23 +3,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 import scipy.linalg
 
 from stanlib.errors import StanDerivativeError
 
 from .. import options
-from ..density import initial
+from ..density import initial, remembered
 from ..density.conditioned import posterior_of
-from ..density.posterior import Posterior
 from ..density.quantities import DrawProcessor
 from ..fits.fit import Fit
 from ..fits.labels import labelled
-from ..programs import Program
 from . import newton, optimization
+
+if TYPE_CHECKING:
+    from ..density.posterior import Posterior
+    from ..programs import Program
 
 _LIMITS = {"iter": 2000, "tol_grad": 1e-8, "tol_rel_obj": 1e4, "history_size": 5}
 
@@ -60,27 +61,42 @@ def laplace_sample(
     draws = options.whole("draws", draws, 1000)
     posterior, chosen = posterior_of(module, data, seed, networks)
     processor = DrawProcessor(posterior, draws)
-    density = partial(posterior.log_density, jacobian=jacobian)
-    hessian, densities = _hessian(posterior, density), _densities(posterior, density, draws)
+    hessian, densities = _hessian(posterior, jacobian), _densities(posterior, jacobian, draws)
     center = _mode(posterior, mode, inits, chosen, jacobian)
     points, log_q = _normal(center, -np.asarray(hessian(center)), draws, chosen)
     log_p = np.asarray(densities(points))
     stats = {"lp__": log_p[None], "log_p__": log_p[None], "log_q__": log_q[None]}
     settings = {"seed": chosen, "draws": draws, "jacobian": jacobian}
-    return Fit(posterior.program, "laplace", processor(points[None], chosen), stats, posterior.inputs, settings,
-               {"mode": center}, posterior.module)  # fmt: skip
+    variables = processor(points[None], chosen)
+    remembered.keep(posterior)
+    return Fit(posterior.program, "laplace", variables, stats, posterior.inputs, settings, {"mode": center},
+               posterior.module)  # fmt: skip
 
 
-def _hessian(posterior: Posterior, density: Any) -> Callable[[np.ndarray], Any]:
+def _hessian(posterior: Posterior, jacobian: bool) -> Callable[[np.ndarray], Any]:
     """The second derivatives; as differences of gradients where a function of the program has first ones only."""
+
+    def make(posterior: Posterior) -> Program:
+        import jax  # only now: what was compiled before needs none
+
+        return posterior.compiled(jax.hessian(partial(posterior.log_density, jacobian=jacobian)), posterior.blank)
+
     try:
-        return Program(jax.hessian(density), posterior.blank)
+        return posterior.prepared(("hessian", jacobian), make)
     except StanDerivativeError:
-        return newton.curvature(density, posterior.blank)
+        return newton.curvature(posterior, jacobian)
 
 
-def _densities(posterior: Posterior, density: Any, draws: int) -> Program:
-    return Program(jax.vmap(density), np.zeros((draws, posterior.size)))
+def _densities(posterior: Posterior, jacobian: bool, draws: int) -> Callable[[np.ndarray], Any]:
+    """The log densities at so many points."""
+
+    def make(posterior: Posterior) -> Program:
+        import jax
+
+        density = partial(posterior.log_density, jacobian=jacobian)
+        return posterior.compiled(jax.vmap(density), np.zeros((draws, posterior.size)))
+
+    return posterior.prepared(("densities", jacobian, draws), make)
 
 
 def _mode(posterior: Posterior, mode: object, inits: object, seed: int, jacobian: bool) -> np.ndarray:

@@ -6,10 +6,15 @@ as in Nocedal and Wright (2006), "Numerical Optimization", section 3.4.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult
+
+if TYPE_CHECKING:
+    from ..density.posterior import Posterior
+    from ..programs import Program
 
 LEAST_GAIN = 1e-8
 LEAST_STEP = 1e-50
@@ -71,15 +76,19 @@ def differences(gradient: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return hessian
 
 
-def curvature(density: Callable[[Any], object], point: np.ndarray) -> Callable[[np.ndarray], Any]:
-    """The program that computes such a matrix of a density, (size, size), at points like this one, (size,)."""
-    import jax
+def curvature(posterior: Posterior, jacobian: bool) -> Callable[[np.ndarray], Any]:
+    """The program that computes such a matrix of a log density, (size, size), at a point, (size,)."""
 
-    from ..programs import Program
-    from ..traced import Called
+    def make(posterior: Posterior) -> Program:
+        import jax
 
-    called = Called(density, point)
-    return Program(differences(jax.grad(called)), point, calls=called)
+        from ..programs import Program
+        from ..traced import Called
+
+        called = Called(partial(posterior.log_density, jacobian=jacobian), posterior.blank)
+        return Program(differences(jax.grad(called)), posterior.blank, calls=called)
+
+    return posterior.prepared(("curvature", jacobian), make)
 
 
 def _direction(matrix: np.ndarray, gradient: np.ndarray) -> np.ndarray:

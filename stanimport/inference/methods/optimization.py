@@ -4,22 +4,21 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 import scipy.optimize
 
 from .. import options
-from ..density import initial
+from ..density import initial, remembered
 from ..density.conditioned import posterior_of
-from ..density.posterior import Posterior
 from ..density.quantities import DrawProcessor
 from ..fits.fit import Mode
 from ..fits.labels import labelled
-from ..programs import Program
 from . import newton
+
+if TYPE_CHECKING:
+    from ..density.posterior import Posterior
 
 ALGORITHMS = {"lbfgs": "L-BFGS-B", "bfgs": "BFGS", "newton": ""}  # SciPy's names; newton.py is not SciPy's
 
@@ -84,6 +83,7 @@ def optimize(
     _require(info, require_converged, algorithm)
     points, values = _before(found, passed) if save_iterations else ([], [])
     variables = DrawProcessor(posterior, len(points) + 1)(np.stack([*points, found.x])[None], chosen)
+    remembered.keep(posterior)
     stats = {"lp__": -np.array([[*values, found.fun]])}
     before = ({n: v[:, :-1] for n, v in variables.items()}, {n: v[:, :-1] for n, v in stats.items()})
     variables, stats = {n: v[:, -1:] for n, v in variables.items()}, {n: v[:, -1:] for n, v in stats.items()}
@@ -115,14 +115,14 @@ def maximum(
 
     With it the point after the last step, or if they are to be kept the start and those after all steps.
     """
-    density = partial(posterior.log_density, jacobian=jacobian)
+    program = posterior.gradient(jacobian)
     if not posterior.size:
-        value = float(Program(density, posterior.blank)(posterior.blank))
+        value = float(program(posterior.blank)[0])
         return scipy.optimize.OptimizeResult(x=posterior.blank, fun=-value, success=True, message="", nit=0), []
-    objective = _objective(posterior.value_and_grad if jacobian else Program(jax.value_and_grad(density), start))
+    objective = _objective(program)
     passed = _Steps(objective, start, limits, keep)
     if algorithm == "newton":
-        hessian = newton.curvature(density, start)
+        hessian = newton.curvature(posterior, jacobian)
         curved = lambda x: -np.asarray(hessian(x))
         return newton.minimum(objective, curved, start, limits["iter"], passed.note), passed.points
     found = scipy.optimize.minimize(

@@ -4,18 +4,23 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import options
-from ..density import initial
+from ..density import initial, remembered
 from ..density.conditioned import posterior_of
+from ..density.path_limits import Limits
+from ..density.paths import Paths, run
 from ..density.quantities import DrawProcessor
-from ..density.quasi_newton_paths import Limits, Paths, run
 from ..fits.fit import Fit
 from ..fits.labels import labelled
-from ..programs import Program
 from .importance import RELIABLE, ParetoWarning
+
+if TYPE_CHECKING:
+    from ..density.posterior import Posterior
+    from ..programs import Program
 
 
 @labelled
@@ -66,41 +71,40 @@ def pathfinder(
                   max_lbfgs_iters=max_lbfgs_iters, history_size=history_size)  # fmt: skip
     tolerances = dict(tol_obj=tol_obj, tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, tol_rel_grad=tol_rel_grad,
                       tol_param=tol_param)  # fmt: skip
-    _verify(counts, tolerances, init_alpha)
-    limits = Limits(max_lbfgs_iters, history_size, **tolerances, init_alpha=init_alpha)
+    limits = _verified(counts, tolerances, init_alpha)
     posterior, chosen = posterior_of(module, data, seed, networks)
     options.require_parameters(posterior.program.name, posterior.size)
     processor = DrawProcessor(posterior, draws)
-    starts = initial.starting_points(posterior, inits, num_paths, chosen)
-    found = run(posterior, starts, chosen, num_single_draws, num_elbo_draws, limits)
-    at, shape = _chosen(found, draws, psis_resample, chosen)
+    found = run(posterior, initial.starting_points(posterior, inits, num_paths, chosen), chosen, num_single_draws,
+                num_elbo_draws, limits)  # fmt: skip
+    at, shape = _chosen(posterior, found, draws, psis_resample, chosen)
     flat = [a.reshape(-1, *a.shape[2:])[at] for a in found]
     settings = {"seed": chosen, "psis_resample": psis_resample, "init_alpha": init_alpha, **counts, **tolerances}
-    stats = {"lp__": flat[1][None], "log_p__": flat[1][None], "log_q__": flat[2][None],
-             "path__": at[None] // num_single_draws + 1}  # fmt: skip
-    return Fit(posterior.program, "pathfinder", processor(flat[0][None], chosen), stats, posterior.inputs, settings,
-               {"pareto_k": shape}, posterior.module)  # fmt: skip
+    stats = {"lp__": flat[1], "log_p__": flat[1], "log_q__": flat[2], "path__": at // num_single_draws + 1}
+    fit = Fit(posterior.program, "pathfinder", processor(flat[0][None], chosen), {n: v[None] for n, v in stats.items()},
+              posterior.inputs, settings, {"pareto_k": shape}, posterior.module)  # fmt: skip
+    remembered.keep(posterior)
+    return fit
 
 
-def _verify(counts: Mapping[str, int], tolerances: Mapping[str, float], init_alpha: float | None) -> None:
-    """Raise OptionError for options that are wrong."""
+def _verified(counts: Mapping[str, int], tolerances: Mapping[str, float], init_alpha: float | None) -> Limits:
+    """The limits of a path. Raises OptionError for options that are wrong."""
     options.counts(**counts)
     options.at_least(0, **tolerances)
     if init_alpha is not None:
         options.between(0, math.inf, init_alpha=init_alpha)
+    return Limits(counts["max_lbfgs_iters"], counts["history_size"], **tolerances, init_alpha=init_alpha)
 
 
-def _chosen(found: Paths, draws: int, resample: bool, seed: int) -> tuple[np.ndarray, float]:
+def _chosen(posterior: Posterior, found: Paths, draws: int, resample: bool, seed: int) -> tuple[np.ndarray, float]:
     """Which of all paths' draws to return, and the Pareto shape of their weights."""
-    from blackjax.diagnostics import psis_weights
-
     ratios = np.where(np.isfinite(found.log_p), found.log_p - found.log_q, -np.inf).ravel()
     if not np.any(np.isfinite(ratios)):
         raise ValueError("every path failed: the log density is finite at none of its draws")
     if not resample:
         order = np.arange(ratios.size).reshape(found.log_p.shape).T.ravel()
         return np.resize(order, draws), float("nan")
-    weights, shape = (np.asarray(v) for v in Program(psis_weights, ratios)(ratios))
+    weights, shape = _smoothed(posterior, ratios)
     if shape > RELIABLE:
         told = f"the Pareto shape of the importance weights is {float(shape):.2f}, above {RELIABLE}"
         warnings.warn(f"{told}: these draws are good as initial values, not as draws from the posterior",
@@ -108,3 +112,15 @@ def _chosen(found: Paths, draws: int, resample: bool, seed: int) -> tuple[np.nda
     rng = np.random.default_rng([seed, 0x9F])
     probabilities = np.exp(weights - weights.max())
     return rng.choice(ratios.size, draws, p=probabilities / probabilities.sum()), float(shape)
+
+
+def _smoothed(posterior: Posterior, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The logarithms of Pareto-smoothed importance weights, and the shape of the Pareto law."""
+
+    def make(posterior: Posterior) -> Program:
+        from blackjax.diagnostics import psis_weights
+
+        return posterior.compiled(psis_weights, ratios)
+
+    weights, shape = posterior.prepared(("smoothed", ratios.size), make)(ratios)
+    return np.asarray(weights), np.asarray(shape)

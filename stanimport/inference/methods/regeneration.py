@@ -4,15 +4,15 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from stanlib.errors import StanDataError
 
 from .. import options, tuples
-from ..density import initial
-from ..density.posterior import Posterior, condition
+from ..density import initial, remembered
+from ..density.conditioned import remembered_or_new
 from ..density.quantities import generated, inside
 from ..fits import stan_csv
 from ..fits.columns import arrays_of
@@ -21,6 +21,9 @@ from ..fits.labels import labelled
 from ..fits.storage import SUFFIXES
 from ..io.data import read_data
 from ..modules import for_numpyro, module_of, plain_module_of, with_saved_weights
+
+if TYPE_CHECKING:
+    from ..density.posterior import Posterior
 
 
 @labelled
@@ -68,7 +71,7 @@ def generate_quantities(
     wanted = options.wanted(translated.stan, keep, leave_out)
     if data is None:
         inputs = {n: inputs[n] for n in translated.stan.names("data") if n in inputs}
-    posterior = condition(translated, inputs, chosen)
+    posterior = remembered_or_new(translated, inputs, chosen)
     posterior.wanted = wanted
     parameters = _parameters(draws, posterior)
     flat = {n: v.reshape(v.shape[0] * v.shape[1], *v.shape[2:]) for n, v in parameters.items()}
@@ -78,8 +81,13 @@ def generate_quantities(
     variables = _variables(parameters, made, wanted)
     stats = {n: v for n, v in draws.stats.items() if n == "lp__"} if isinstance(draws, Fit) else {}
     fit = Fit(translated.stan, "generate", variables, stats, posterior.inputs, {"seed": chosen}, {}, translated)
-    if isinstance(draws, Fit):
-        fit.dims, fit.coords = draws.dims, draws.coords
+    remembered.keep(posterior)
+    return fit if not isinstance(draws, Fit) else _labelled_as(fit, draws)
+
+
+def _labelled_as(fit: Fit, other: Fit) -> Fit:
+    """A fit, with the names of another one's dimensions and their coordinates."""
+    fit.dims, fit.coords = other.dims, other.coords
     return fit
 
 
@@ -160,7 +168,7 @@ def from_csv(paths: object, *, module: object = None, data: object = None) -> Fi
     if module is None:
         return Fit.of(stan_csv.read(paths, None, {}))
     translated = module_of(module)
-    inputs = {} if data is None else condition(for_numpyro(translated), read_data(data)).inputs
+    inputs = {} if data is None else remembered_or_new(for_numpyro(translated), read_data(data), 0).inputs
     return Fit.of(stan_csv.read(paths, translated.stan, inputs))
 
 

@@ -386,10 +386,5 @@ def _of_chain(values: object, row: int) -> Any:
     return values if not isinstance(values, (list, tuple)) else values[0] if len(values) == 1 else values[row]
 
 
-def results_of(size: int) -> Any:
-    """Something of the structure of the program's results."""
-    return Chain.blank(size), 0, 0
-
-
 def _controls(settings: Settings, adapts: bool) -> Controls:
     return Controls(np.bool_(adapts), np.float64(settings.adapt_delta), np.int64(settings.max_treedepth))
