@@ -20,6 +20,8 @@ from .errors import (
 from .importer import install, uninstall
 
 if TYPE_CHECKING:
+    from . import cmdstanpy as cmdstanpy
+    from . import inference as inference
     from .inference import Fit as Fit
     from .inference import advi as advi
     from .inference import from_csv as from_csv
@@ -47,6 +49,8 @@ _INFERENCE = (
     "pathfinder", "prior_predictive", "sample", "sample_many", "sbc", "variational",
 )  # fmt: skip
 
+_PACKAGES = ("cmdstanpy", "inference")
+
 # Names of CmdStanPy, PyStan and rstan, and what has their place here.
 _ELSEWHERE = {n: f"stanimport.cmdstanpy has it: from stanimport.cmdstanpy import {n}" for n in (
     "CmdStanModel", "CmdStanMCMC", "CmdStanMLE", "CmdStanVB", "CmdStanGQ", "write_stan_json", "install_cmdstan",
@@ -58,7 +62,11 @@ _ELSEWHERE |= {"stan": "sample(program, data) fits, load(path) gives a program's
 if not TYPE_CHECKING:  # which knows the names from above, and would take any other for one
 
     def __getattr__(name: str) -> object:
-        """The inference functions, which load an array library, when they are first used."""
+        """The inference functions, which load an array library, and packages, when they are first used."""
+        if name in _PACKAGES:
+            from importlib import import_module
+
+            return import_module(f"{__name__}.{name}")
         if name in _INFERENCE:
             from . import inference
 
@@ -72,12 +80,12 @@ def _hint(name: str) -> str:
 
     if name in _ELSEWHERE:
         return f": {_ELSEWHERE[name]}"
-    similar = None if name.startswith("_") else nearest(name, [*__all__, *_INFERENCE])
+    similar = None if name.startswith("_") else nearest(name, [*__all__, *_INFERENCE, *_PACKAGES])
     return f"; did you mean {similar!r}?" if similar else ""
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_INFERENCE])
+    return sorted({*globals(), *_INFERENCE, *_PACKAGES})
 
 
 def load_ipython_extension(shell: object) -> None:

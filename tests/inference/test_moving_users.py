@@ -2,6 +2,8 @@
 import gzip
 import json
 import pickle
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -52,6 +54,13 @@ def test_attributes_of_the_package(name, hint):
     with pytest.raises(AttributeError, match=hint):
         getattr(stanimport, name)
     assert not hasattr(stanimport, "__path_of_nothing__")
+
+
+def test_packages_are_there_without_an_import_of_their_own():
+    told = "import stanimport; print(stanimport.cmdstanpy.__name__, stanimport.inference.__name__, dir(stanimport))"
+    done = subprocess.run([sys.executable, "-c", told], check=True, capture_output=True, text=True)
+    names = ["stanimport.cmdstanpy", "stanimport.inference"]
+    assert done.stdout.split()[:2] == names and "'cmdstanpy'" in done.stdout and "'inference'" in done.stdout
 
 
 @pytest.mark.parametrize(("options", "hint"), [
