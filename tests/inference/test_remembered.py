@@ -47,6 +47,7 @@ fits = {
     "newton": stanimport.optimize(program, data, seed=3, algorithm="newton", jacobian=True),
     "laplace": stanimport.laplace_sample(program, data, seed=3, draws=20),
     "pathfinder": stanimport.pathfinder(program, data, seed=3, num_paths=2, draws=20, num_single_draws=40),
+    "variational": stanimport.variational(program, data, seed=3, iter=200, draws=20, require_converged=False),
     "advi": stanimport.advi(program, data, seed=3, iter=200, draws=20, require_converged=False, khat=False),
 }
 made = stanimport.generate_quantities(program, data, previous_fit=fits["laplace"], seed=4)

@@ -1,43 +1,25 @@
-"""`variational`: stochastic variational inference with NumPyro's automatic guides, or a guide that is given."""
+"""`variational`: stochastic variational inference with automatic guides, or a guide that is given."""
 from __future__ import annotations
 
-import copy
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-import numpyro
-from numpyro import distributions as dist
-from numpyro import handlers
-from numpyro.infer import SVI, Trace_ELBO, init_to_value
 
-from stanlib.errors import StanTracingError
 from stanlib.extras import require
-from stanlib.random.streams import key_of
 
-from .. import options, tuples
-from ..density import initial
-from ..density.posterior import Posterior, condition, transformed_data
-from ..density.quantities import Batched, DrawProcessor
-from ..density.seeding import seeded
+from .. import options
+from ..density.conditioned import remembered_or_new
 from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..io.data import read_data
-from ..modules import module_of, with_weights
-from ..precision import TRACING, double_precision, random_keys
-from ..programs import Program
+from ..modules import module_of
 from ..running import interrupts
-from ..running.progress import Progress
-from ..traced import Called
-from . import importance
-from .convergence import PIECE, has_converged
+from . import automatic, importance
 from .numpyro_guides import FLOWS, GUIDES
 from .optimization import ConvergenceWarning
 
@@ -144,8 +126,15 @@ def _by_all_rows(
         with interrupts.immediate():
             return variational_by_pyro(module, data, guide, inits, settings, show)
     if settings["algorithm"] == "guide":
-        return _explicit(module, transformed_data(module, data, settings["seed"]), guide, settings, show)
-    return _automatic(condition(module, data, settings["seed"]), inits, settings, show)
+        from . import numpyro_fits  # only now: it loads NumPyro
+
+        return numpyro_fits.explicit(module, data, guide, settings, show)
+    posterior = remembered_or_new(module, data, settings["seed"])
+    if posterior.program.networks:
+        from . import numpyro_fits
+
+        return numpyro_fits.of_networks(posterior, inits, settings, show)
+    return automatic.fitted(posterior, inits, settings, show)
 
 
 def _numbers(rows: Mapping[str, object]) -> dict[str, object]:
@@ -179,130 +168,6 @@ def _by_batches(
     if "pareto_k" in fit.info:
         importance.warn_of(fit.info["pareto_k"], 6)
     return fit
-
-
-def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], show: bool) -> Fit:
-    """A normal law of the point on the unconstrained scale."""
-    options.require_parameters(posterior.program.name, posterior.size)
-    options.require_several(settings["algorithm"], posterior.size)
-    start = initial.starting_points(posterior, inits, 1, settings["seed"])[0]
-    # the weights of networks are parameters inside of the density, which are trained
-    called = None if posterior.program.networks else Called(posterior.log_density, posterior.blank)
-    model = partial(_of_point, posterior.size, called or posterior.log_density)
-    guide = GUIDES[settings["algorithm"]](model, init_loc_fn=init_to_value(values={"point": start}))
-    processor = DrawProcessor(posterior, settings["draws"]) if not posterior.program.networks else None
-    params, losses = _train(model, guide, {}, settings, show, called)
-    if processor is None:
-        posterior = copy.copy(posterior)
-        posterior.module = with_weights(posterior.module, params)
-        processor = DrawProcessor(posterior, settings["draws"])
-    points, log_q = _drawn(guide, params, settings)
-    log_p = np.asarray(Program(jax.vmap(posterior.log_density), points)(points))
-    stats = {"lp__": log_p[None], "log_p__": log_p[None], "log_q__": log_q[None]}
-    weights = {n: w for n, w in params.items() if n.removesuffix("$params") in posterior.program.networks}
-    info = _info(losses, settings)
-    if "auto_loc" in params:
-        center = processor(np.asarray(params["auto_loc"], float)[None, None], settings["seed"])
-        info |= {"center": {n: v[0, 0] for n, v in center.items()}}
-    info |= {"params": jax.tree.map(np.asarray, weights)} if weights else {}
-    return Fit(posterior.program, "variational", processor(points[None], settings["seed"]), stats, posterior.inputs,
-               settings, info, posterior.module)  # fmt: skip
-
-
-def _of_point(size: int, density: Callable[[Any], object]) -> None:
-    """The model of a posterior whose only site is the point."""
-    point = numpyro.sample("point", dist.ImproperUniform(dist.constraints.real, (), (size,)))
-    numpyro.factor("density", handlers.block(density, hide_fn=_is_no_weight)(point))
-
-
-def _is_no_weight(site: Mapping[str, object]) -> bool:
-    """Whether a site inside of the density is none of a network's weights, which are trained."""
-    return site["type"] not in ("param", "mutable")
-
-
-def _drawn(guide: Any, params: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Draws from an automatic guide, and their log densities."""
-
-    def draw(key: object, params: Any) -> tuple[object, object]:
-        law = guide.get_posterior(params)
-        points, steps = law.sample_with_intermediates(key, (settings["draws"],))  # some flows have no inverse
-        densities = law.log_prob(points, steps) if steps else law.log_prob(points)  # of mean-field guides one each
-        return points, densities if law.event_shape else densities.sum(axis=-1)
-
-    key = random_keys(settings["seed"], 7, count=1)[0]
-    points, log_q = Program(draw, key, params, hasty=True)(key, params)
-    return np.asarray(points), np.asarray(log_q)
-
-
-def _explicit(module: Any, inputs: Mapping[str, Any], guide: Callable[..., Any], settings: Mapping[str, Any],
-              show: bool) -> Fit:  # fmt: skip
-    """A guide with parameters of its own, perhaps networks."""
-    params, losses = _train(module.model, guide, inputs, settings, show)
-    names, quantities = tuples.leaf_names(module.stan.parameters), module.stan.names("generated_quantities")
-    wanted = {*quantities, *module.stan.names("transformed_parameters")}
-
-    def one(key: Any, _: Any) -> dict[str, Any]:
-        keys = [key_of(key, i) for i in range(2)]
-        fixed = handlers.substitute(partial(guide, **inputs), data=params)
-        trace = handlers.trace(seeded(fixed, keys[0])).get_trace()
-        parameters = {n: trace[n]["value"] for n in names}
-        if not wanted:
-            return parameters
-        draw = {v.name: tuples.pack(v, parameters) for v in module.stan.parameters}
-        quantities_of = handlers.substitute(partial(module.generated_quantities, **inputs, **draw), data=params)
-        made = seeded(quantities_of, keys[1])()
-        return parameters | tuples.unpack({k: v for k, v in made.items() if k in wanted})
-
-    count = settings["draws"]
-    drawn = Batched(one, np.zeros(()), count)(random_keys(settings["seed"], 8, count=count), np.zeros(count))
-    variables = {n: v[None] for n, v in drawn.items()}
-    info = _info(losses, settings) | {"params": jax.tree.map(np.asarray, params)}
-    return Fit(module.stan, "variational", variables, {}, inputs, settings, info, with_weights(module, params))
-
-
-def _advance(svi: SVI, state: Any, count: object) -> tuple[Any, Any]:
-    """The state after so many steps, and their losses."""
-
-    def body(i: Any, carry: tuple[Any, Any]) -> tuple[Any, Any]:
-        state, loss = svi.update(carry[0])
-        return state, carry[1].at[i].set(loss)
-
-    made: tuple[Any, Any] = jax.lax.fori_loop(0, count, body, (state, jnp.zeros(PIECE)))
-    return made
-
-
-def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[str, Any],
-           show: bool, called: Called | None = None) -> tuple[Any, np.ndarray]:  # fmt: skip
-    """The guide's parameters and the losses of all steps; `called` is what the model calls of given data."""
-    steps = settings["iter"]
-    optimizer = numpyro.optim.Adam(lambda i: settings["eta"] * 0.01 ** jnp.minimum(i / steps, 1.0))
-    bound = Trace_ELBO(num_particles=settings["grad_samples"])
-    svi = SVI(partial(model, **inputs), partial(guide, **inputs), optimizer, bound)
-    state = _initialized(svi, random_keys(settings["seed"], 9, count=1)[0], called)
-    program = Program(partial(_advance, svi), state, np.int64(1), calls=called, hasty=True)
-    losses = []
-    with Progress(steps, show) as progress:
-        for start in range(0, steps, PIECE):
-            count = min(PIECE, steps - start)
-            state, some = program(state, np.int64(count))
-            losses.append(np.asarray(some)[:count])
-            progress.advance(count, "optimizing the bound")
-    with double_precision():
-        return jax.tree.map(np.asarray, svi.get_params(state)), np.concatenate(losses)
-
-
-def _initialized(svi: SVI, key: np.ndarray, called: Called | None) -> object:
-    """The state before the first step, by one compiled program where the model and the guide can be traced."""
-    try:
-        return Program(lambda key: svi.init(key), key, calls=called, hasty=True)(key)
-    except (jax.errors.JAXTypeError, StanTracingError):
-        with TRACING, double_precision():
-            return svi.init(key)
-
-
-def _info(losses: np.ndarray, settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {"converged": has_converged(losses, settings["tol_rel_obj"]),
-            "elbo": -np.asarray([losses[i : i + PIECE].mean() for i in range(0, len(losses), PIECE)])}  # fmt: skip
 
 
 def _require(fit: Fit, required: bool) -> None:

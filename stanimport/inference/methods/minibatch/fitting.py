@@ -103,10 +103,11 @@ def _stepper(
 
         family = None if guide is not None else guide_of(settings["algorithm"])
         return PyroSteps(module, inputs, settings, family, guide, inits, most)
-    from ..numpyro_guides import GUIDES
+    from ..numpyro_guides import GUIDES, guide_class
     from .numpyro_steps import Steps
 
-    return Steps(module, inputs, settings, GUIDES.get(settings["algorithm"]), guide, inits, most)
+    automatic = guide_class(settings["algorithm"]) if settings["algorithm"] in GUIDES else None
+    return Steps(module, inputs, settings, automatic, guide, inits, most)
 
 
 def _require_places(steps: Any, feed: Feed) -> None:

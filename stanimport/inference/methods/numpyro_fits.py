@@ -1,0 +1,95 @@
+"""Fits by NumPyro's stochastic variational inference of guides that train networks, or are given."""
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+from numpyro import handlers
+from numpyro.infer import SVI, init_to_value
+
+from stanlib.errors import StanTracingError
+from stanlib.random.streams import key_of
+
+from .. import options, tuples
+from ..density import initial
+from ..density.posterior import Posterior, transformed_data
+from ..density.quantities import Batched
+from ..density.seeding import seeded
+from ..fits.fit import Fit
+from ..modules import with_weights
+from ..precision import TRACING, double_precision, random_keys
+from ..programs import Program
+from .automatic import fit_of, info_of, taken
+from .automatic_steps import advanced, drawn, of_point, svi_of
+from .numpyro_guides import guide_class
+
+
+def of_networks(posterior: Posterior, inits: Any, settings: Mapping[str, Any], show: bool) -> Fit:
+    """An automatic guide of the point on the unconstrained scale, for a density whose networks are trained with it."""
+    options.require_parameters(posterior.program.name, posterior.size)
+    options.require_several(settings["algorithm"], posterior.size)
+    start = initial.starting_points(posterior, inits, 1, settings["seed"])[0]
+    # the weights of networks are parameters inside of the density, which are trained
+    model = partial(of_point, posterior.size, posterior.log_density)
+    guide = guide_class(settings["algorithm"])(model, init_loc_fn=init_to_value(values={"point": start}))
+    params, losses = _train(model, guide, {}, settings, show)
+    trained = copy.copy(posterior)
+    trained.module, trained.made = with_weights(posterior.module, params), {}
+    key = random_keys(settings["seed"], 7, count=1)[0]
+    draw = partial(drawn, guide, settings["draws"])
+    points, log_q = (np.asarray(v) for v in Program(draw, key, params, hasty=True)(key, params))
+    log_p = np.asarray(Program(jax.vmap(trained.log_density), points)(points))
+    weights = {n: w for n, w in params.items() if n.removesuffix("$params") in posterior.program.networks}
+    info = {"params": jax.tree.map(np.asarray, weights)} if weights else {}
+    return fit_of(trained, points, (log_p, log_q), params.get("auto_loc"), losses, settings, info)
+
+
+def explicit(module: Any, data: Mapping[str, Any], guide: Callable[..., Any], settings: Mapping[str, Any],
+             show: bool) -> Fit:  # fmt: skip
+    """A guide with parameters of its own, perhaps networks."""
+    inputs = transformed_data(module, data, settings["seed"])
+    params, losses = _train(module.model, guide, inputs, settings, show)
+    names, quantities = tuples.leaf_names(module.stan.parameters), module.stan.names("generated_quantities")
+    wanted = {*quantities, *module.stan.names("transformed_parameters")}
+
+    def one(key: Any, _: Any) -> dict[str, Any]:
+        keys = [key_of(key, i) for i in range(2)]
+        fixed = handlers.substitute(partial(guide, **inputs), data=params)
+        trace = handlers.trace(seeded(fixed, keys[0])).get_trace()
+        parameters = {n: trace[n]["value"] for n in names}
+        if not wanted:
+            return parameters
+        draw = {v.name: tuples.pack(v, parameters) for v in module.stan.parameters}
+        quantities_of = handlers.substitute(partial(module.generated_quantities, **inputs, **draw), data=params)
+        made = seeded(quantities_of, keys[1])()
+        return parameters | tuples.unpack({k: v for k, v in made.items() if k in wanted})
+
+    count = settings["draws"]
+    made = Batched(one, np.zeros(()), count)(random_keys(settings["seed"], 8, count=count), np.zeros(count))
+    variables = {n: v[None] for n, v in made.items()}
+    info = info_of(losses, settings) | {"params": jax.tree.map(np.asarray, params)}
+    return Fit(module.stan, "variational", variables, {}, inputs, settings, info, with_weights(module, params))
+
+
+def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[str, Any],
+           show: bool) -> tuple[Any, np.ndarray]:  # fmt: skip
+    """The guide's parameters and the losses of all steps."""
+    svi = svi_of(partial(model, **inputs), partial(guide, **inputs), settings)
+    state = _initialized(svi, random_keys(settings["seed"], 9, count=1)[0])
+    program = Program(partial(advanced, svi), state, np.int64(1), hasty=True)
+    state, losses = taken(program, state, settings, show)
+    with double_precision():
+        return jax.tree.map(np.asarray, svi.get_params(state)), losses
+
+
+def _initialized(svi: SVI, key: np.ndarray) -> object:
+    """The state before the first step, by one compiled program where the model and the guide can be traced."""
+    try:
+        return Program(lambda key: svi.init(key), key, hasty=True)(key)
+    except (jax.errors.JAXTypeError, StanTracingError):
+        with TRACING, double_precision():
+            return svi.init(key)
