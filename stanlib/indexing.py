@@ -28,14 +28,19 @@ class Span:
 
 def at(x: object, *indices: object) -> Any:
     """`x[i, j, ...]` in Stan: ints drop their axis, integer arrays and Spans keep it."""
-    if differs_between_lanes((x, *_values(indices))):
+    given = (x, *_values(indices))
+    if differs_between_lanes(given):
         return hand_over("at", x, *indices)
     if isinstance(x, tuple):  # an array of tuples is a tuple of arrays
         return tuple(at(item, *indices) for item in x)
-    xp = namespace((x, *_values(indices)))
-    if len(indices) > xp.ndim(x):
-        raise StanIndexError(f"{len(indices)} indices for a container of {xp.ndim(x)} dimensions")
-    return _picked(xp, x, [_convert(xp, i, n) for i, n in zip(indices, xp.shape(x))])
+    xp = namespace(given)
+    shape = xp.shape(x)
+    if len(indices) > len(shape):
+        raise StanIndexError(f"{len(indices)} indices for a container of {len(shape)} dimensions")
+    converted = [_convert(xp, i, n) for i, n in zip(indices, shape)]
+    if all([type(i) is int for i in converted]):  # a list: faster than a generator
+        return xp.get(x, tuple(converted))
+    return _picked(xp, x, converted)
 
 
 def _picked(xp: Namespace, x: Any, converted: list[Any]) -> object:
