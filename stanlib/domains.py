@@ -43,7 +43,7 @@ class Domain:
         return number is not None and bool(self.test(named("numpy"), number))
 
     def is_seen_to_hold(self, xp: Namespace, x: Any) -> bool:
-        """Whether PyTorch's numbers in memory, which may be looked at, are inside; and what need not be looked at is."""
+        """Whether PyTorch's numbers that may be looked at are inside; and what need not be looked at is."""
         if type(x) is float or not x.ndim:
             number = x if type(x) is float else x.item()
             return not self.bounds and type(number) is not complex and bool(self.test(named("numpy"), number))
