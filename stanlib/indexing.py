@@ -68,7 +68,7 @@ def assign(x: Any, value: Any, *indices: Any, over: Any = None) -> Any:
 
 
 def assign_in_place(x: Any, value: Any, *indices: Any, over: object = None) -> None:
-    """`x[i, j, ...] = value` for a NumPy array (or tuple of arrays) that nothing else refers to."""
+    """`x[i, j, ...] = value` for an array or tensor (or tuple of such) that nothing else refers to."""
     if over is not None or differs_between_lanes((x, value, *_values(indices))):
         hand_over("assign", x, value, *indices, over=over, in_place=True)
         return
@@ -80,8 +80,11 @@ def assign_in_place(x: Any, value: Any, *indices: Any, over: object = None) -> N
     write(x, _target(xp, x, value, indices), value)
 
 
-def write(x: np.ndarray, index: Any, value: Any) -> None:
-    """x[index] = value, also of a value that is a part of x itself."""
+def write(x: Any, index: Any, value: Any) -> None:
+    """x[index] = value, also of a value that is a part of x itself, and of tensors: functions make some of data."""
+    if not isinstance(x, np.ndarray):
+        x.copy_(namespace((x,)).at_set(x, index, value))
+        return
     x[index] = np.array(value) if np.may_share_memory(x, value) else value
 
 
