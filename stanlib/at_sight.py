@@ -29,4 +29,10 @@ def terms(law: Any, xp: Namespace, y: Any, arguments: Sequence[Any], checks: Seq
         found: Array = law.methods[law.density](xp, *given)
     except StanError:
         return None
-    return found if xp.without_nan(found) is found else None
+    return None if xp.is_concrete(found) or _has_nan(found) else found
+
+
+def _has_nan(found: Any) -> bool:
+    """Whether a term is no number: their sum is none then, in a fraction of the time of looking at each."""
+    total = found.detach().sum().item()
+    return bool(total != total)

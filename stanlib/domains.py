@@ -43,12 +43,11 @@ class Domain:
         return number is not None and bool(self.test(named("numpy"), number))
 
     def is_seen_to_hold(self, xp: Namespace, x: Any) -> bool:
-        """Whether PyTorch's numbers, which are to be looked at, are inside; and what need not be looked at is."""
-        if type(x) is float:
-            return not self.bounds and bool(self.test(named("numpy"), x))
-        if not x.ndim:
-            return self.is_known_to_hold(xp, x)
-        return not self.traced or bool(xp.holds(self.inside(xp, x)))
+        """Whether PyTorch's numbers that may be looked at are inside; and what need not be looked at is."""
+        if type(x) is float or not x.ndim:
+            number = x if type(x) is float else x.item()
+            return not self.bounds and type(number) is not complex and bool(self.test(named("numpy"), number))
+        return not self.traced or bool(self.inside(xp, x).all())
 
     def _known_bounds(self) -> list[object]:
         return [namespace((b,)).known(b) for b in self.bounds]

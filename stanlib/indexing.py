@@ -28,14 +28,19 @@ class Span:
 
 def at(x: object, *indices: object) -> Any:
     """`x[i, j, ...]` in Stan: ints drop their axis, integer arrays and Spans keep it."""
-    if differs_between_lanes((x, *_values(indices))):
+    given = (x, *_values(indices))
+    if differs_between_lanes(given):
         return hand_over("at", x, *indices)
     if isinstance(x, tuple):  # an array of tuples is a tuple of arrays
         return tuple(at(item, *indices) for item in x)
-    xp = namespace((x, *_values(indices)))
-    if len(indices) > xp.ndim(x):
-        raise StanIndexError(f"{len(indices)} indices for a container of {xp.ndim(x)} dimensions")
-    return _picked(xp, x, [_convert(xp, i, n) for i, n in zip(indices, xp.shape(x))])
+    xp = namespace(given)
+    shape = xp.shape(x)
+    if len(indices) > len(shape):
+        raise StanIndexError(f"{len(indices)} indices for a container of {len(shape)} dimensions")
+    converted = [_convert(xp, i, n) for i, n in zip(indices, shape)]
+    if all([type(i) is int for i in converted]):  # a list: faster than a generator
+        return xp.get(x, tuple(converted))
+    return _picked(xp, x, converted)
 
 
 def _picked(xp: Namespace, x: Any, converted: list[Any]) -> object:
@@ -63,7 +68,7 @@ def assign(x: Any, value: Any, *indices: Any, over: Any = None) -> Any:
 
 
 def assign_in_place(x: Any, value: Any, *indices: Any, over: object = None) -> None:
-    """`x[i, j, ...] = value` for a NumPy array (or tuple of arrays) that nothing else refers to."""
+    """`x[i, j, ...] = value` for an array or tensor (or tuple of such) that nothing else refers to."""
     if over is not None or differs_between_lanes((x, value, *_values(indices))):
         hand_over("assign", x, value, *indices, over=over, in_place=True)
         return
@@ -75,8 +80,11 @@ def assign_in_place(x: Any, value: Any, *indices: Any, over: object = None) -> N
     write(x, _target(xp, x, value, indices), value)
 
 
-def write(x: np.ndarray, index: Any, value: Any) -> None:
-    """x[index] = value, also of a value that is a part of x itself."""
+def write(x: Any, index: Any, value: Any) -> None:
+    """x[index] = value, also of a value that is a part of x itself, and of tensors: functions make some of data."""
+    if not isinstance(x, np.ndarray):
+        x.copy_(namespace((x,)).at_set(x, index, value))
+        return
     x[index] = np.array(value) if np.may_share_memory(x, value) else value
 
 

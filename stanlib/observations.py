@@ -36,6 +36,8 @@ def check_sizes(
     if all([type(a) is float for a in arguments[1:]]):  # as of most priors
         return
     shapes = [xp.shape(a) for a in arguments]
+    if not any(dims) and all([s == shapes[0] for s in shapes]):
+        return
     leading = [s[: max(0, len(s) - d)] for s, d in zip(shapes, dims)] if any(dims) else shapes
     if sum(map(bool, leading)) < 2:
         return

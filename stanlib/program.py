@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from . import batches, declared_sizes, drawn, networks, places
@@ -129,6 +130,11 @@ class TransformedData(StanFunction):
         given_again.remember(self.program, made)
         return made
 
+    @cached_property
+    def variables(self) -> dict[str, Variable]:
+        """Data and transformed data by their names."""
+        return {v.name: v for v in (*self.program.data, *self.program.transformed_data)}
+
     def prepare(self, inputs: Mapping[str, object]) -> dict[str, Any]:
         """The data that a model takes, by Stan name: as given if they come from this function, else from raw data.
 
@@ -137,16 +143,15 @@ class TransformedData(StanFunction):
         """
         from . import data, given_again
 
-        variables = (*self.program.data, *self.program.transformed_data)
-        names = [v.name for v in variables]
-        if inputs.keys() >= set(names):
-            given = {n: inputs[n] for n in names}
+        variables = self.variables
+        if inputs.keys() >= variables.keys():
+            given = {n: inputs[n] for n in variables}
             known = given_again.remembered(self.program, given)
             if known is not None:
                 return known
-            if all(data.is_converted(v, given[v.name]) for v in variables):
+            if all(data.is_converted(v, given[n]) for n, v in variables.items()):
                 return given_again.checked(self.program, self._run, given)
-        traced = [n for n in names if n in inputs and data.is_traced(inputs[n])]
+        traced = [n for n in variables if n in inputs and data.is_traced(inputs[n])]
         if traced:
             raise StanDataError("data that JAX traces must come from transformed_data(...)", traced[0])
         return self(**inputs)

@@ -79,7 +79,7 @@ Lanes.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 def is_lanes(values: Sequence[object]) -> bool:
     """Whether any of some values differs between lanes."""
-    return any(type(v) is Lanes for v in values)
+    return Lanes in map(type, values)
 
 
 def known(value: object) -> np.ndarray | None:

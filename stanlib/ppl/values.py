@@ -94,7 +94,9 @@ def copy(value: Any) -> Any:
         return tuple(map(copy, value))
     if differs_between_lanes((value,)):
         return value.like(copy(value.data))
-    return np.array(value) if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray):
+        return np.array(value)
+    return value.clone() if namespace((value,)).LIBRARY == "torch" else value
 
 
 def replace_item(value: tuple[Any, ...], number: int, item: Any) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ import pytest
 from densities import module_log_density
 from loop_programs import translated
 
+import stanimport
 from stanimport.passes import loops
 
 X, S = np.array([0.3, 0.9, -1.0]), np.array([[2.0, 0.1, 0.2], [0.1, 2.0, 0.3], [0.5, 0.6, 2.0]])
@@ -114,3 +115,33 @@ def test_terms_keep_the_values_that_they_were_computed_from(backend, without):
     terms = p @ X + p[[0, 0, 1]].sum() - ((p - X) ** 2).sum() / 2 - 1.5 * np.log(2 * np.pi)
     terms += p @ [100, *X[1:]] + (p[[0, 2, 1]] * X).sum()
     assert module_log_density(module, inputs, {"p": p}, backend) == pytest.approx(terms, rel=1e-12)
+
+
+SHIFTED = """
+    functions {
+      vector shifted(vector v, real a) {
+        vector[rows(v)] u = v;
+        for (i in 1:rows(v)) u[i] = v[i] + a;
+        return u;
+      }
+    }
+    data { int N; vector[N] y; }
+    transformed data { vector[N] w = shifted(y, 0.5); vector[N] kept = w; PLACE }
+"""
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("changed, expected", [
+    ("w[1] = 50;", [50.0, 2.5, 3.5]),
+    ("w[1:2] = y[2:3];", [2.0, 3.0, 3.5]),
+    ("w[{3, 1}] = shifted(y, 9)[1:2];", [11.0, 2.5, 10.0]),
+    ("w[{1, 1}] = y[2:3];", [3.0, 2.5, 3.5]),
+    ("for (n in 1:N) w[n] += n;", [2.5, 4.5, 6.5]),
+    ("for (n in 2:N) w[n] = w[n - 1] + y[n];", [1.5, 3.5, 6.5]),
+])  # fmt: skip
+def test_what_a_function_returns_of_data_is_changed_in_no_other_variable(changed, expected, backend, torch_double):
+    """Functions may make tensors of data on Pyro."""
+    module = stanimport.loads(SHIFTED.replace("PLACE", changed), backend=backend)
+    made = module.transformed_data(N=3, y=[1.0, 2.0, 3.0])
+    np.testing.assert_allclose(made["w"], expected)
+    np.testing.assert_allclose(made["kept"], [1.5, 2.5, 3.5])

@@ -32,6 +32,8 @@ def segment_sum(x: Any, i: Any, n: int) -> Any:
 
 def get(x: Array, index: tuple[object, ...]) -> Array:
     """x[index]; index arrays become tensors on the device of x."""
+    if isinstance(x, torch.Tensor) and not [i for i in index if type(i) is not int]:
+        return x[index]
     like = reference((x, *index))
     if like is None:
         return x[index]

@@ -73,7 +73,7 @@ def lift(name: str, f: Callable[..., Any], count: int = 1) -> Callable[..., Any]
         return f(x, *args, **options) if isinstance(x, torch.Tensor) else call(x, *args, **options)
 
     def call(*args: object, **options: object) -> Any:
-        if all(isinstance(a, torch.Tensor) for a in args[:count]):
+        if all([isinstance(a, torch.Tensor) for a in args[:count]]):  # a list: faster than a generator
             return f(*args, **options)
         like = reference(args[:count])
         if like is None:

@@ -110,7 +110,7 @@ def make_placed(record: records.Distribution, arguments: Sequence[object]) -> An
 
     It has a dict `wholes` then, of what it is for parameters of some size and domain.
     """
-    if not all(isinstance(a, (float, int)) for a in arguments) or is_tracing():
+    if not all([isinstance(a, (float, int)) for a in arguments]) or is_tracing():
         return _make_placed(record, arguments)
     like, place = torch.empty(()), places.here()
     where = (None, 0) if place is None else (id(place[1]), place[2])  # the code, which the law keeps, and where in it

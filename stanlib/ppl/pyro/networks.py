@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyro
@@ -101,8 +101,16 @@ def _is_jax(module: Any) -> bool:
 
 def _converted(module: torch.nn.Module, inputs: Sequence[Any]) -> tuple[Any, ...]:
     """The inputs as tensors of the module's own type and device, if it has parameters; integers stay integers."""
-    like = next((p for p in module.parameters() if p.is_floating_point()), None)
-    return tuple(_input(x, like) for x in inputs)
+    like = next(_real_parameters(module), None)
+    return tuple([_input(x, like) for x in inputs])
+
+
+def _real_parameters(module: torch.nn.Module) -> Iterator[torch.Tensor]:
+    """Its parameters that are reals, in their order; what `parameters()` does beside takes longer than small layers."""
+    yield from (p for p in module._parameters.values() if p is not None and p.is_floating_point())
+    for part in module._modules.values():
+        if part is not None:
+            yield from _real_parameters(part)
 
 
 def _input(x: Any, like: torch.Tensor | None) -> torch.Tensor:

@@ -37,7 +37,7 @@ def sample(
     """
     sizes = tuple(int(n) for n in shape)
     wholes = None if bounding else getattr(distribution, "wholes", None)
-    if wholes is None or not all(type(a) is float for a in arguments.values()):
+    if wholes is None or not all([type(a) is float for a in arguments.values()]):  # a list: faster than a generator
         return latent(name, _whole(name, distribution, sizes, kind, bounding, arguments))
     key = (sizes, kind, *arguments.items())
     if key not in wholes:

@@ -35,8 +35,12 @@ def latent(name: str, law: object) -> Any:
     else:
         with _scaled(batches.factor(name)):
             value = pyro.sample(name, whole)
-    check_value(name, np.shape(value), whole.event_shape)
+    check_value(name, _shape(value), whole.event_shape)
     return note(name, value)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    return value.shape if isinstance(value, torch.Tensor) else np.shape(value)
 
 
 def _latents(name: str, plate: Plate, given: list[Any]) -> list[Any]:
@@ -64,7 +68,7 @@ def observed(name: str, law: Any, value: Any) -> None:
     else:
         with plates(name, law.batch_shape), _scaled(batches.factor(name)):
             taken = pyro.sample(name, law, obs=value)
-    check_value(name, np.shape(taken), np.shape(value))
+    check_value(name, _shape(taken), _shape(value))
 
 
 def _observations(name: str, plate: Plate, given: list[Any]) -> list[Any]:
