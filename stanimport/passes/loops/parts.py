@@ -63,9 +63,10 @@ _RANGES: dict[str, Callable[..., tuple[gprob.IndexExpr, ...]]] = {
     "segment": _segment, "sub_col": _sub_col, "sub_row": _sub_row, "block": _block,
 }  # fmt: skip
 
-# Of the calls that select parts: which arguments are the first index and the count, and what tells the size there.
+# Of the calls that select parts: which arguments are indices, how much is taken, and what tells how much there is.
 STARTS = {
-    "segment": [(1, 2, "size")], "sub_col": [(1, 3, "rows")], "sub_row": [(2, 3, "cols")],
+    "segment": [(1, 2, "size")], "sub_col": [(1, 3, "rows"), (2, 3, "cols")],
+    "sub_row": [(1, 3, "rows"), (2, 3, "cols")],
     "block": [(1, 3, "rows"), (2, 4, "cols")],
 }  # fmt: skip
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stanlib.types import INT
+from stanlib.types import COMPLEX_MATRIX, INT, MATRIX
 
 from ...ir import gprob, traversal
 from ...ir.calls import apply
@@ -20,7 +20,7 @@ from ..normalize import first_items
 from ..surroundings import Surroundings
 from .affine import key, linear, mentions_values
 from .components import containers_in
-from .parts import STARTS, is_repeated
+from .parts import STARTS, count_of, is_repeated
 
 Stmts = tuple[gprob.Stmt, ...]
 
@@ -66,22 +66,19 @@ class _Conditions:
                 asked.append(form)
                 negative = apply("logical_lt", size, gprob.int_const(0, size.span))
                 yield _rejected(negative, f"{name}: n is ", size, ", but must be nonnegative!")
-        starts: list[Any] = []
-        for e in _certain(node):
-            if not isinstance(e, gprob.Apply) or not mentions(e.arguments[1:], varying) or self._is_changing(e):
-                continue
-            for start, count, length in _starts(e):
-                place = key((start, length))
-                if place not in starts and _smallest(count, least) < 1:
-                    starts.append(place)
-                    yield from _outside(e.function.name, start, count, length)
+        places: list[Any] = []
+        for name, number, count, length in _indices(node, varying):
+            place = key((number, length))
+            if place not in places and _smallest(count, least) < 1 and not self._is_changing(length):
+                places.append(place)
+                yield from _outside(name, number, count, length)
 
-    def _is_changing(self, e: gprob.Apply) -> bool:
-        """Whether what a part is taken of may not be computed twice."""
+    def _is_changing(self, e: gprob.Expr) -> bool:
+        """Whether something may not be computed twice."""
         return any(
             isinstance(n, gprob.TargetValue) or isinstance(n, gprob.Apply) and (n.function.random or n.function.raw)
             or isinstance(n, gprob.CallUser) and self.functions.is_random(n.function)
-            for n in traversal.walk(e.arguments[0])
+            for n in traversal.walk(e)
         )  # fmt: skip
 
 
@@ -123,13 +120,43 @@ def _sizes(node: object) -> Iterator[tuple[str, gprob.Expr, tuple[gprob.Expr, ..
                 yield e.function.name, e.arguments[position], e.arguments[1:]
 
 
-def _starts(e: gprob.Apply) -> Iterator[tuple[gprob.Expr, gprob.Expr, gprob.Expr]]:
-    """Where a part begins, how long it is, and how long what it is taken of."""
+_Number = tuple[str, gprob.Expr, gprob.Expr, gprob.Expr]
+
+
+def _indices(node: object, varying: set[str]) -> Iterator[_Number]:
+    """The numbers that must be indices where a part that a node selects, or assigns to, is empty.
+
+    Each comes with what selects, how many components are taken, and how many there are.
+    """
+    for e in _certain(node):
+        if isinstance(e, gprob.Apply) and mentions(e.arguments[1:], varying):
+            yield from _of_call(e)
+        elif isinstance(e, gprob.Index):
+            yield from _beside_range(e, varying)
+        elif isinstance(e, gprob.Place):
+            yield from _indices(e.read(), varying)
+
+
+def _of_call(e: gprob.Apply) -> Iterator[_Number]:
     for start, count, length in STARTS.get(e.function.name, ()):
         container = e.arguments[0]
         if length == "size":
             container = first_items(next(containers_in((container,))))
-        yield e.arguments[start], e.arguments[count], apply(length, container)
+        yield e.function.name, e.arguments[start], e.arguments[count], apply(length, container)
+
+
+def _beside_range(e: gprob.Index, varying: set[str]) -> Iterator[_Number]:
+    """The row or column beside a range in a matrix, or the first index of an array, that differs between iterations.
+
+    Others are looked at in the iterations whose range is not empty.
+    """
+    ranges = [i for i in e.indices if isinstance(i, gprob.Range) and i.lower is not None and i.upper is not None]
+    if len(ranges) != 1 or not mentions_values(count := count_of(ranges[0]), varying):
+        return
+    of_matrix = len(e.indices) == 2 and e.base.type in (MATRIX, COMPLEX_MATRIX)
+    for i, length in zip(e.indices, ("rows", "cols") if of_matrix else ("size",)):
+        if isinstance(i, gprob.Single) and mentions(i.value, varying):
+            yield "index", i.value, count, apply(length, e.base if of_matrix else first_items(e.base))
 
 
 def _outside(name: str, start: gprob.Expr, count: gprob.Expr, length: gprob.Expr) -> Iterator[gprob.Stmt]:
