@@ -74,17 +74,17 @@ def _for_each(s: gprob.ForEach, names: Fresh) -> Iterator[gprob.Stmt]:
     element = gprob.Index(s.element, s.span, container, tuple(map(gprob.Single, indices)))
     body: Stmts = (gprob.Declare(s.span, s.name, unsized(s.element), None, element), *_block(s.body, names))
     for index, size in zip(indices[::-1], sizes[::-1]):
-        last = apply(size, _plain(container))
+        last = apply(size, first_items(container))
         body = (gprob.For(s.span, index.name, gprob.int_const(1, s.span), last, body),)
     yield from body
 
 
-def _plain(container: gprob.Expr) -> gprob.Expr:
+def first_items(container: gprob.Expr) -> gprob.Expr:
     """The container, or for an array of tuples the array of their first items, which is of the same size."""
     element, dims = unwind(container.type)
     if not isinstance(element, Tuple):
         return container
-    return _plain(gprob.Item(array(element.items[0], dims), container.span, container, 1))
+    return first_items(gprob.Item(array(element.items[0], dims), container.span, container, 1))
 
 
 def unsized(t: Type) -> gprob.Sized:

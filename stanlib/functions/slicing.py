@@ -22,16 +22,21 @@ def _pick(xp: Namespace, x: Any, i: Real, axis: int) -> Array:
     return xp.take(x, i - 1, axis=axis)
 
 
-def _part(xp: Namespace, name: str, what: str, x: Any, start: Real, count: Real, axis: Any = 0) -> Array:
-    """`count` rows or columns from `start`; Stan looks at the first index even where there is none to take."""
+def _part(
+    xp: Namespace, name: str, what: str, x: Any, start: Real, count: Real, axis: Any = 0, always: bool = False
+) -> Array:
+    """`count` rows or columns from `start`; Stan looks at the first index even where there is none to take.
+
+    It looks at the last one only where there is one, or `always`.
+    """
     count, n = size(name, "size", count), xp.shape(x)[axis]
     start = index(xp, name, start, n, what)
     if not is_of_data((start,)):
-        if count:
+        if count or always:
             start = index(xp, name, start + count - 1, n, f"the end of {what}") - count + 1
         return xp.take(x, xp.maximum(start - 1, 0) + xp.convert((xp.arange(count), start))[0], axis=axis)
     start = int(start)
-    if count:
+    if count or always:
         index(xp, name, start + count - 1, n, f"the end of {what}")
     part = slice(start - 1, start - 1 + count)
     taken: Array = x[part] if axis == 0 else x[:, part]
@@ -87,7 +92,8 @@ def row(xp: Namespace, m: Real, n: Array) -> Array:
     sizes=("n_rows", "n_cols",), linear=("m",), selects=True,
 )
 def block(xp: Namespace, m: Array, i: Array, j: Array, n_rows: Array, n_cols: Array) -> Array:
-    return _part(xp, "block", "columns", _part(xp, "block", "rows", m, i, n_rows), j, n_cols, axis=1)
+    rows = _part(xp, "block", "rows", m, i, n_rows, always=True)
+    return _part(xp, "block", "columns", rows, j, n_cols, axis=1, always=True)
 
 
 @stan_function(

@@ -190,6 +190,29 @@ def test_a_negative_size_of_a_range_that_differs_between_iterations_is_rejected(
 
 
 @BOTH
+@pytest.mark.parametrize("start, part", [
+    (4, "sum(segment(x, start[g], k[g]))"), (4, "sum(segment(x', start[g], k[g]))"),
+    (4, "size(segment(rep_array(x, 3), start[g], k[g])) * x[1]"),
+    (4, "normal_lpdf(segment(x, start[g], k[g]) | 0, 1)"),
+    (4, "dot_self(segment(x .* x, start[g], k[g]))"), (0, "sum(segment(x, start[g], k[g]))"),
+    (4, "sum(sub_col(m, start[g], 1, k[g]))"), (4, "sum(sub_row(m, 1, start[g], k[g]))"),
+    (4, "sum(block(m, start[g], 1, k[g], 2))"), (4, "sum(block(m, 1, start[g], 2, k[g]))"),
+    (1, "sum(block(m, start[g], 1, k[g], 2))"), (1, "sum(block(m, 1, start[g], 2, k[g]))"),
+    (4, "sum(sub_col(m, 1, start[g], k[g]))"), (4, "sum(sub_row(m, start[g], 1, k[g]))"),
+    (4, "sum(m[1:k[g], start[g]])"), (0, "sum(m[start[g], 1:k[g]])"), (4, "sum(a[start[g], 1:k[g]])"),
+])  # fmt: skip
+def test_empty_parts_begin_at_an_index(start, part, backend, x64, torch_double):
+    """Stan looks at the first index of a part without components; of a block also at the last one."""
+    program = (
+        "data { int G; array[G] int k; array[G] int start; } parameters { vector[3] x; matrix[3, 3] m; }\n"
+        f"model {{ array[3] vector[3] a = rep_array(x, 3); for (g in 1:G) target += {part}; }}"
+    )
+    draw = {"x": [0.1, 0.2, 0.3], "m": np.ones((3, 3))}
+    assert math.isfinite(log_density(program, backend, draw, G=2, k=[2, 0], start=[1, 3]))
+    assert rejects(program, backend, draw, rf"{start - (start == 1)}\b.* out of range", G=2, k=[2, 0], start=[1, start])
+
+
+@BOTH
 @pytest.mark.parametrize("statement, name", [
     ("target += sum(head(x, k[g]));", "head"), ("target += sum(tail(x, k[g]));", "tail"),
     ("target += sum(segment(x, 2, k[g]));", "segment"), ("target += dot_self(rep_vector(x[g], k[g]));", "rep_vector"),

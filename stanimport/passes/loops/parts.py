@@ -63,6 +63,13 @@ _RANGES: dict[str, Callable[..., tuple[gprob.IndexExpr, ...]]] = {
     "segment": _segment, "sub_col": _sub_col, "sub_row": _sub_row, "block": _block,
 }  # fmt: skip
 
+# Of the calls that select parts: which arguments are indices, how much is taken, and what tells how much there is.
+STARTS = {
+    "segment": [(1, 2, "size")], "sub_col": [(1, 3, "rows"), (2, 3, "cols")],
+    "sub_row": [(1, 3, "rows"), (2, 3, "cols")],
+    "block": [(1, 3, "rows"), (2, 4, "cols")],
+}  # fmt: skip
+
 
 def count_of(r: gprob.Range) -> gprob.Expr:
     """How many indices a range with both bounds has: n for `i:i + n - 1`."""
