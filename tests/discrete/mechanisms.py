@@ -11,10 +11,10 @@ from unittest import mock
 import numpy as np
 
 from stanimport.discrete import bounded, tables
-from stanlib.discrete import absorbing, chains, compounds, elimination, merged, order, sweeps, tails, tallies, whole
+from stanlib.discrete import absorbing, chains, compounds, elimination, merged, order, sweeps, tails, whole
 
-ALL = ("tails", "bounded", "repeated", "stretches", "Chains", "absorbing", "probable", "merged", "Class", "Compounds", "Cases", "Sweep",
-       "known left in", "free")  # fmt: skip
+ALL = ("tails", "bounded", "repeated", "stretches", "Chains", "absorbing", "probable", "merged", "Class", "Compounds",
+       "Cases", "Sweep", "known left in", "free")  # fmt: skip
 # what each may be instead; the rest is as it is
 _OTHERS: dict[Any, dict[str, tuple[Any, ...]]] = {
     tails: {"SHORT": (1, 2, 3), "HEAD": (0, 1, 4, 30), "FEW": (0.9, 10), "LARGE": (1e280, 1e280, 1e280, 1.5)},
@@ -22,7 +22,6 @@ _OTHERS: dict[Any, dict[str, tuple[Any, ...]]] = {
     compounds: {"SHORT": (2, 4, 10**9), "WORTH": (4, 1000)}, sweeps: {"LONG": (3, 6, 12), "TIMES": (2, 4)},
     merged: {"FEW": (0.0, 0.5, 1.0), "FEW_COMPONENTS": (0.0, 0.8, 1.0), "FEW_ROWS": (0, 4), "GATHERED": (0, 9)},
     whole: {"ALONE": (0.0, 0.7, 2.0), "STEP": (0, 100), "FEW": (0.0, 0.25), "MANY": (0, 10)},
-    tallies: {"FEW": (0, 4), "COUPLED": (0, 256)},
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Random pieces of programs about series in which something changes: at a bound of loops and slices, once or more often."""
+"""Random pieces of programs about series in which something changes, at bounds of loops and slices."""
 from __future__ import annotations
 
 import random
@@ -154,7 +154,8 @@ def _each(r: random.Random, rng: np.random.Generator, occasions: int) -> Series:
     before, after = r.choice((
         ("for (t in 1:(uu[j] - 1)) rr[j, t] ~ normal(m[1], s);", "for (t in uu[j]:len[j]) rr[j, t] ~ normal(m[2], s);"),
         ("rr[j, 1:(uu[j] - 1)] ~ normal(m[1], s);", "rr[j, uu[j]:len[j]] ~ normal(m[2], s);"),
-        ("for (t in 1:(uu[j] - 1)) target += normal_lpdf(rr[j, t] | m[1], s);", "rr[j, uu[j]:len[j]] ~ normal(m[2], s);"),
+        ("for (t in 1:(uu[j] - 1)) target += normal_lpdf(rr[j, t] | m[1], s);",
+         "target += normal_lpdf(rr[j, uu[j]:len[j]] | m[2], s);"),
     ))  # fmt: skip
 
     def term(n: Numbers, v: Values, d: Mapping[str, Any]) -> Any:
