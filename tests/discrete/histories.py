@@ -125,7 +125,7 @@ class Writer:
         loops = self.loops(first_text, body, *ends)
         text = "".join((
             HEAD.replace("%series%", changes.data_text).replace("%discrete%", self.declared(changes)),
-            f"model {{\n  target += normal_lpdf(m | 0, 2); target += -s;\n  {changes.text}\n  {self.laws}\n  {loops}\n}}\n",
+            f"model {{\n  target += normal_lpdf(m | 0, 2) - s;\n  {changes.text}\n  {self.laws}\n  {loops}\n}}\n",
         ))  # fmt: skip
         return History(self.named(text), {**data, **changes.data}, first, move, [f for _, f in own], self.kinds,
                        frozenset(self.each), self.of_kinds, changes, self.backwards)  # fmt: skip
@@ -263,7 +263,8 @@ class Writer:
         here = "HERE" if self.lowest == 0 else f"(HERE < {self.states})"
         alive = lambda b: int(b != dead)
         rates: list[tuple[str, Rate]] = [
-            ("p[g[i], t]", lambda n, i, t, v: n.p[self.given["g"][i] - 1, t]), ("p[2, t]", lambda n, i, t, v: n.p[1, t]),
+            ("p[g[i], t]", lambda n, i, t, v: n.p[self.given["g"][i] - 1, t]),
+            ("p[2, t]", lambda n, i, t, v: n.p[1, t]),
             ("p[1, 1]", lambda n, i, t, v: n.p[0, 0]), ("phi[2]", lambda n, i, t, v: n.phi[1]),
         ]  # fmt: skip
         if "w" in self.each:
@@ -286,7 +287,8 @@ class Writer:
         return self.random.choice((
             f"for (i in 1:I) {{ {first} for (t in ({lower}):({upper})) {{ {body} }} }}",
             f"for (i in 1:I) {{ {first} }} for (i in 1:I) for (t in ({lower}):({upper})) {{ {body} }}",
-            f"for (t in 1:T) for (i in 1:I) if (t >= {lower} && t <= {upper}) {{ {body} }} for (i in 1:I) {{ {first} }}",
+            f"for (t in 1:T) for (i in 1:I) if (t >= {lower} && t <= {upper}) {{ {body} }} "
+            f"for (i in 1:I) {{ {first} }}",
         ))
 
     # --- data
@@ -305,7 +307,8 @@ class Writer:
         g = rng.integers(1, 3, count) if r.random() < 0.5 else np.ones(count, int)
         c = rng.integers(-1, 2, shape) if r.random() < 0.5 else np.ones(shape, int)
         x = np.zeros(shape) if r.random() < 0.5 else rng.normal(size=shape).round(2)
-        self.given = {"first": first, "last": last, "low": low, "high": high, "y": seen, "age": age, "g": g, "c": c, "x": x}
+        self.given = {"first": first, "last": last, "low": low, "high": high, "y": seen, "age": age, "g": g, "c": c,
+                      "x": x}  # fmt: skip
         return {"I": count, "T": occasions, **{k: v.tolist() for k, v in self.given.items()}}
 
     def _sightings(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
