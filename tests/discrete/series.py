@@ -1,6 +1,7 @@
 """Random pieces of programs about series in which something changes, at bounds of loops and slices."""
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -75,7 +76,7 @@ def _stretch(r: random.Random, lower: str, upper: str) -> tuple[str, Term]:
 
 def series(r: random.Random, rng: np.random.Generator, occasions: int) -> Series:
     """None at times; one change point, two, or one in each of several series."""
-    form = r.choice((_none, _none, _one, _one, _two, _nested, _each))
+    form = r.choice((_none, _none, _one, _one, _two, _nested, _each, _counts))
     return form(r, rng, occasions)
 
 
@@ -110,6 +111,24 @@ def _one(r: random.Random, rng: np.random.Generator, occasions: int) -> Series:
     parts = [_stretch(r, "1", "(u - 1)"), _stretch(r, "u", "T")]
     parts = r.choice((parts, parts, parts[:1], parts[1:]))
     return _made(parts, f"int<lower={low}, upper={high}> u;", {"u": range(low, high + 1)}, rng, occasions)
+
+
+def _counts(r: random.Random, rng: np.random.Generator, occasions: int) -> Series:
+    """A class of all counts of a series, of which many are the same."""
+    k = rng.integers(0, 3, occasions)
+    law: Callable[[Numbers, int, int], Any] = lambda n, u, x: n.m[u - 1] * x - np.exp(n.m[u - 1]) - math.lgamma(x + 1)
+    text, of = r.choice((
+        ("for (t in 1:T) k[t] ~ poisson_log(m[u]);", law), ("k ~ poisson_log(m[u]);", law),
+        ("for (t in 1:T) if (k[t] > 0) k[t] ~ poisson_log(m[u]); else target += -s * u;",
+         lambda n, u, x: law(n, u, x) if x > 0 else -n.s * u),
+        ("for (j in 1:2) for (t in 1:T) target += m[u] * k[t];", lambda n, u, x: 2 * n.m[u - 1] * x),
+        ("for (t in 1:T) for (j in 1:k[t]) target += m[u] * j;", lambda n, u, x: n.m[u - 1] * x * (x + 1) / 2),
+    ))  # fmt: skip
+
+    def term(n: Numbers, v: Values, d: Mapping[str, Any]) -> Any:
+        return sum((of(n, v["u"], x) for x in k.tolist()), 0 * n.one)
+
+    return Series("int<lower=1, upper=3> u;", "array[T] int k;", text, {"k": k.tolist()}, {"u": range(1, 4)}, term)
 
 
 def _two(r: random.Random, rng: np.random.Generator, occasions: int) -> Series:
