@@ -45,6 +45,8 @@ class Sum:
     @classmethod
     def of_log(cls, term: Any) -> Sum:
         """The weight of which a term is the logarithm."""
+        if term[0].real == -np.inf:
+            return cls(np.zeros_like(term))
         return cls(np.exp(term - term[0].real), term[0].real)
 
     def __mul__(self, other: Sum) -> Sum:

@@ -32,7 +32,7 @@ class Series:
         return "u" in self.values
 
     def weight(self, n: Numbers, values: Values, data: Mapping[str, Any]) -> Sum:
-        return Sum.of_log(n.one * (0 if self.term is None else self.term(n, values, data)))
+        return Sum(n.one) if self.term is None else Sum.of_log(self.term(n, values, data))
 
 
 def _log(n: Numbers, x: float, mean: Any) -> Any:
@@ -137,7 +137,7 @@ def _two(r: random.Random, rng: np.random.Generator, occasions: int) -> Series:
     (a, b), (c, d) = _range(r, few), _range(r, few)
     parts = [_stretch(r, "1", "(u - 1)"), _stretch(r, "u", "(q - 1)"), _stretch(r, "q", "T")]
     if r.random() < 0.4:
-        never: Term = lambda n, v, _: n.one * (-1e7 if v["q"] < v["u"] else 0)
+        never: Term = lambda n, v, _: np.full(n.one.shape, -np.inf if v["q"] < v["u"] else 0, n.one.dtype)
         parts.insert(0, ("if (q < u) target += negative_infinity();", never))
     declared = f"int<lower={a}, upper={b}> u; int<lower={c}, upper={d}> q;"
     return _made(parts, declared, {"u": range(a, b + 1), "q": range(c, d + 1)}, rng, occasions)
