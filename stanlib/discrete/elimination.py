@@ -316,10 +316,9 @@ class _Elimination:
 
     def _have(self, new: np.ndarray, often: np.ndarray, kind: int, single: Any) -> None:
         """Have new elements, with the numbers that come next, in some order; and their terms, (kind, elements)."""
-        xp, old, count = self.xp, self.single.get(kind), len(new)
-        own = len(self.stands_for) + np.arange(count)
-        for name, more in (("kinds", np.full(count, kind)), ("at", np.zeros(count, int)), ("often", often),
-                           ("stands_for", own)):  # fmt: skip
+        xp, old, count, own = self.xp, self.single.get(kind), len(new), np.sort(new)
+        added = {"kinds": np.full(count, kind), "at": np.zeros(count, int), "often": often, "stands_for": own}
+        for name, more in added.items():
             setattr(self, name, np.concatenate([getattr(self, name), more]))
         self.often[new] = often
         self.at[new] = np.arange(count) + (0 if old is None else xp.shape(old)[1])
