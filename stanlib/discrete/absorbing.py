@@ -44,13 +44,13 @@ def log_sums(xp: Namespace, tables: Sequence[Rows], c: Chains, single: Any, stat
     last = 1 - state
     linked = c.linked.T
     staying, leaving, left = (moves(xp, tables, c, a, b) for a, b in ((state, state), (state, last), (last, last)))
+    linked, staying, leaving, left, single = xp.convert((linked, staying, leaving, left, single))
     if len(linked) <= SHORT:
-        there, staying, leaving, left, single = xp.convert((linked, staying, leaving, left, single))
-        leaving = xp.where(there, leaving, -xp.inf)
+        leaving = xp.where(linked, leaving, -xp.inf)
         return _step_by_step(xp, staying, leaving, left, xp.unstack(single[state]), xp.unstack(single[last]))
     before = _sums(xp, staying + single[state][1:]) + single[state][0]
     behind = xp.flip(_sums(xp, xp.flip(left + single[last][1:], axis=0)), axis=0)
-    none, linked, leaving, single = xp.convert((np.zeros((1, linked.shape[1])), linked, leaving, single))
+    none = xp.convert((np.zeros((1, len(c.elements))), single))[0]
     leaving = xp.where(linked, leaving + single[last][1:], -xp.inf)
     changed = xp.concatenate([single[state][:1], before[:-1]]) + leaving + xp.concatenate([behind[1:], none])
     ends = [(single[last][0] + behind[0])[None], changed, before[-1:]]

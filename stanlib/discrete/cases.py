@@ -12,7 +12,8 @@ from dataclasses import field
 import numpy as np
 
 from ..dataclass import dataclass
-from .chains import SHORT, Chains, Neighbours, Standing, paths_of
+from . import chains
+from .chains import Chains, Neighbours, Standing, paths_of
 from .sweeps import Scopes
 
 STANDING = (3, 4, 5)  # others that an element of a chain may stand with, of which two are its neighbours there
@@ -76,7 +77,7 @@ def cases(
     groups: dict[tuple[tuple[int, ...], int], _Found] = {}
     for path in paths_of({e: neighbours[e] & few for e in neighbours if e in few}):
         around = tuple(sorted({n for e in path for n in neighbours[e] if n not in few}))
-        if len(path) >= SHORT and around and _is_worth(path, around, kinds, scopes, standing):
+        if len(path) >= chains.SHORT and around and _is_worth(path, around, kinds, scopes, standing):
             groups.setdefault((tuple(kinds[e] for e in around), kinds[path[0]]), []).append((around, path))
     for (sizes, kind), found in sorted(groups.items()):
         if math.prod(sizes) * kind**2 * sum(len(path) for _, path in found) <= limit:

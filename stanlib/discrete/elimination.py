@@ -144,10 +144,9 @@ class _Elimination:
         components = components and any(f.codes is not None and f.elements.shape[1] > 1 for f in problem.factors)
         saved = Saved() if problem.tallies else steps_saved(problem, self.known)
         apart = list(conditioned(self.xp, problem.factors, possible))
-        given = apart if not saved.steps or components else list(problem.factors)
         merge = not asked().added and not problem.tallies
-        if given is apart and merge:
-            self.stands_for = merged.representatives(problem.kinds, possible.of, self.known, given, components)
+        if merge and (not saved.steps or components):
+            self.stands_for = merged.representatives(problem.kinds, possible.of, self.known, apart, components)
         if merge and self.sum_only:
             self.tails = tails.tails(problem.kinds, possible.of, *self._left(), apart)
         if not saved.steps or self.tails is not None:
@@ -158,8 +157,8 @@ class _Elimination:
             whole = merged.representatives(problem.kinds, possible.of, none, problem.factors, components)
         if saved.worth(whole, self.stands_for, self.known):
             self.known, self.stands_for = np.full(len(self.known), -1), whole
-            given = list(problem.factors)
-        return given
+            return list(problem.factors)
+        return apart
 
     def _with_added(self, kind: int, single: Any, known: np.ndarray) -> Any:
         """The terms of single elements with what inference adds to them."""
@@ -317,8 +316,9 @@ class _Elimination:
 
     def _have(self, new: np.ndarray, often: np.ndarray, kind: int, single: Any) -> None:
         """Have new elements, with the numbers that come next, in some order; and their terms, (kind, elements)."""
-        xp, old, count = self.xp, self.single.get(kind), len(new)
-        for name, more in (("kinds", np.full(count, kind)), ("at", np.zeros(count, int)), ("often", often)):
+        xp, old, count, own = self.xp, self.single.get(kind), len(new), np.sort(new)
+        added = {"kinds": np.full(count, kind), "at": np.zeros(count, int), "often": often, "stands_for": own}
+        for name, more in added.items():
             setattr(self, name, np.concatenate([getattr(self, name), more]))
         self.often[new] = often
         self.at[new] = np.arange(count) + (0 if old is None else xp.shape(old)[1])

@@ -68,7 +68,7 @@ def _in_order(xp: Namespace, f: Factor, elements: np.ndarray) -> Any:
         return xp.segment_sum(table, at, len(elements))
     index = np.full(len(elements), -1)
     index[at] = np.arange(len(at))
-    return rows(xp, table, index)
+    return xp.rearranged(table, index) if len(at) == 1 else rows(xp, table, index)  # a single row is not that of all
 
 
 @dataclass(frozen=True)

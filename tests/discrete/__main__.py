@@ -1,23 +1,30 @@
-"""Random small programs against the sum over all joint assignments: python -m tests.discrete --count 1000 --first 0"""
+"""Random programs against the sum over all joint assignments: python -m tests.discrete --count 1000 --first 0
+
+With --histories they are about chains that are longer, and the ways to sum that these take are counted.
+"""
 from __future__ import annotations
 
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Callable
 
-from tests.discrete.trial import Skipped, trial
+from tests.discrete import long, mechanisms, trial
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--histories", action="store_true")
     given = parser.parse_args()
+    used = Counter[str]()
+    run: Callable[[int], str] = (lambda seed: long.trial(seed, used)) if given.histories else trial.trial
     wrong, skipped = 0, Counter[str]()
     for seed in range(given.first, given.first + given.count):
         try:
-            found = trial(seed)
-        except Skipped as e:
+            found = run(seed)
+        except trial.Skipped as e:
             skipped[str(e)] += 1
             continue
         if found:
@@ -25,6 +32,9 @@ def main() -> int:
             print(f"{seed}: {found}", flush=True)
     compared = given.count - skipped.total()
     reasons = "; ".join(f"{n} {reason}" for reason, n in skipped.items())
+    if given.histories:
+        print(", ".join(f"{name} {used[name]}" for name in mechanisms.ALL))
+        print(f"never used: {', '.join(n for n in mechanisms.ALL if not used[n]) or 'none'}")
     print(f"{compared} programs compared, {wrong} differences; {skipped.total()} skipped: {reasons or 'none'}")
     return int(wrong > 0)
 

@@ -151,3 +151,41 @@ def test_bounds_that_data_set(name, terms, backend):
         np.testing.assert_allclose(g.gradient, sum(s * f[i][1] for s, f in zip(shares, found) if s > 0), atol=1e-10)
         values.append(g.log_density - np.logaddexp.reduce(logs))
     np.testing.assert_allclose(values, 0.0, atol=1e-10)
+
+
+DYING = """data { int T; array[T] int y; array[T] int<lower=0, upper=1> low; }
+parameters { real<lower=0, upper=1> p; array[T] int<lower=low, upper=1> z; }
+model { for (t in 2:T) { z[t] ~ bernoulli(0.4 * z[t - 1]); y[t] ~ bernoulli(z[t] * p); } }
+"""
+
+
+def dying(backend, last, occasions=30):
+    """The log density and its gradient at p = 0.5 of one seen last on an occasion, and the former by hand."""
+    from tests.random_programs.referee import ours
+
+    low = (np.arange(1, occasions + 1) <= last).astype(int)
+    data = {"T": occasions, "y": low.tolist(), "low": low.tolist()}
+    found = ours.outcomes(DYING, data, [np.zeros(1)], backend, parts=("gradient",), jit=False)[0]
+    never = 1.0
+    for _ in range(occasions - last):
+        never = 0.6 + 0.4 * 0.5 * never
+    return found, np.log(never) + (last - 1) * np.log(0.4 * 0.5) + np.log(0.25)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_moves_that_are_data(backend):
+    pytest.importorskip(backend, reason="the backend is not installed")
+    found, expected = dying(backend, 2)
+    assert found.rejected == ""
+    assert found.log_density == pytest.approx(expected, rel=1e-12)
+
+
+def test_known_elements_that_are_left_out_are_so_in_all_factors(monkeypatch):
+    """Though a sum in one loop with them takes fewer steps."""
+    pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    from stanlib.discrete import whole
+
+    monkeypatch.setattr(whole.Saved, "worth", lambda *a: False)
+    monkeypatch.setattr("stanlib.discrete.elimination.steps_saved", lambda *a: whole.Saved(1, 1.0))
+    found, expected = dying("pyro", 3, 8)
+    assert found.log_density == pytest.approx(expected, rel=1e-12)

@@ -93,3 +93,17 @@ def test_few_long_histories(besides):
     last = first + [74, 51, 82, 16, 33, 124, 117, 51, 105, 47]
     made = pair(6, first, last, 1000, besides, (ALIKE, ALIKE_BY_HAND))
     compared(made, np.random.default_rng(3).normal(size=made[0].size))
+
+
+def test_a_term_of_a_single_element():
+    """What one element of all has is a term of that one alone."""
+    animal, occasion = 1, 60
+    besides = f"target += log(phi[3]) * z[{animal}, {occasion}];"
+    hand = ALIKE_BY_HAND.replace("target += log(chi[last[i]]);", f"""if (i != {animal}) target += log(chi[last[i]]);
+      else {{ real c = 1;
+        for (b in 1:(T - last[i])) {{ real own = T - b + 1 == {occasion} ? phi[3] : 1;
+          c = 1 - phi[1] + phi[1] * (1 - phi[2]) * own * c; }}
+        target += log(c); }}""")
+    first = np.random.default_rng(2).integers(1, 50, 24)
+    made = pair(5, first, first + 5, besides=("", besides), programs=(ALIKE, hand))
+    compared(made, np.random.default_rng(3).normal(size=made[0].size))
