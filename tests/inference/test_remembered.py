@@ -144,6 +144,16 @@ def test_what_needs_the_model_traces_it(folder, found):
     assert warm.draws(inc_warmup=True).shape[0] == 450
 
 
+def test_what_transformed_data_print_is_printed_each_time(folder, capsys):
+    module = stanimport.loads("functions { void tell(real x) { print(\"y is \", x); } } data { real y; }"
+                              "transformed data { tell(y); } parameters { real x; } model { x ~ normal(y, 1); }")
+    for _ in range(2):
+        stanimport.sample(module, {"y": 2.5}, **OPTIONS)
+        assert capsys.readouterr().out == "y is 2.5\n"
+        stanimport.optimize(module, {"y": 2.5}, seed=1)
+        assert capsys.readouterr().out == "y is 2.5\n"
+
+
 def test_data_that_cannot_be_told_are_not_remembered():
     module = stanimport.loads(PROGRAM)
     assert remembered.key_of(module, {"y": [np.ones(2), np.ones(2)]}) is None

@@ -103,7 +103,7 @@ class Remembered(Evaluated["Posterior"]):
 
 def key_of(module: Module, data: Mapping[str, object], *options: object) -> bytes | None:
     """By what a posterior is found; None for one that is not remembered."""
-    if module.stan.backend != "numpyro" or _arrays_in(data) > LARGEST or _calls_python(module):
+    if module.stan.backend != "numpyro" or _arrays_in(data) > LARGEST or _calls_python(module) or _prints(module):
         return None
     digest = hashlib.sha256(_surroundings())
     try:
@@ -120,6 +120,11 @@ def key_of(module: Module, data: Mapping[str, object], *options: object) -> byte
 def _calls_python(module: Module) -> bool:
     """Whether a program calls networks, or functions of its user in Python, which may have been edited since."""
     return bool(module.stan.networks) or any(isinstance(v, Function) for v in vars(module).values())
+
+
+def _prints(module: Module) -> bool:
+    """Whether a program prints, as its transformed data have to do each time."""
+    return "message" in _names_in(module)
 
 
 def _calls_others(module: Module) -> bool:
