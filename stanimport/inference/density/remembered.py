@@ -269,7 +269,9 @@ def _entry(program: Program | Executable, more: object) -> Entry | None:
     from ..programs import Program
 
     kept = program.keep() if isinstance(program, Program) else None
-    return None if kept is None or not isinstance(program, Program) else Entry(kept, program.structure, more)
+    if kept is None or not isinstance(program, Program) or _size([*kept.constants, *kept.given]) > LARGEST:
+        return None
+    return Entry(kept, program.structure, more)
 
 
 def _has_jax(inputs: object) -> bool:
