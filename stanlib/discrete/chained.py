@@ -37,9 +37,9 @@ def _along(xp: Namespace, s: SummedChains, choose: Choose, u: Any) -> Any:
     """The positions of the elements of chains, (length, chains), from their ends to their beginnings."""
     many = xp.ndim(s.tables) == 4
     count = s.chains.elements.shape[0]
-    arriving = xp.swapaxes(s.tables, -1, -2)  # by the value that comes after
-    linked = s.chains.linked.T
-    last = choose(xp, s.sums[-1], u[-1])
+    every, tables, u, linked = xp.convert((s.sums, s.tables, u, s.chains.linked.T))  # some may be data
+    arriving = xp.swapaxes(tables, -1, -2)  # by the value that comes after
+    last = choose(xp, every[-1], u[-1])
 
     def step(after: Any, x: Any, *constant: Any) -> Any:
         sums, u, linked, *own = x
@@ -47,7 +47,7 @@ def _along(xp: Namespace, s: SummedChains, choose: Choose, u: Any) -> Any:
         here = xp.where(linked, choose(xp, sums + from_here, u), after)
         return here, here
 
-    xs = (s.sums[:-1], u[:-1], *xp.convert((linked, s.sums))[:1])
+    xs = (every[:-1], u[:-1], linked)
     if many:
         rest = xp.scan(step, last, (*xs, arriving), reverse=True)[1]
     else:

@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
+import stanimport
 from stanlib.arrays import numpy as xp
 from stanlib.discrete import absorbing
 from stanlib.discrete.chains import Chains, Link
@@ -189,3 +190,19 @@ def test_known_elements_that_are_left_out_are_so_in_all_factors(monkeypatch):
     monkeypatch.setattr("stanlib.discrete.elimination.steps_saved", lambda *a: whole.Saved(1, 1.0))
     found, expected = dying("pyro", 3, 8)
     assert found.log_density == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_draws_of_moves_that_are_data_and_seen_nowhere(backend):
+    """Of chains that are alive at first, each step with probability 0.4."""
+    pytest.importorskip(backend, reason="the backend is not installed")
+    module = stanimport.loads("""data { int T; array[40, T] int<lower=0, upper=1> low; } parameters {
+        real x; array[40, T] int<lower=low, upper=1> z; }
+        model { x ~ std_normal(); for (i in 1:40) for (t in 2:T) z[i, t] ~ bernoulli(0.4 * z[i, t - 1]); }
+    """, backend=backend)  # fmt: skip
+    low = np.zeros((40, 20), int)
+    low[:, 0] = 1
+    fit = stanimport.sample(module, {"T": 20, "low": low}, chains=1, iter_warmup=5, iter_sampling=10, seed=1)
+    z = fit.stan_variable("z")
+    assert (np.diff(z, axis=2) <= 0).all() and (z[:, :, 0] == 1).all()
+    assert z[:, :, 1].mean() == pytest.approx(0.4, abs=4 * np.sqrt(0.24 / 400))
