@@ -54,6 +54,11 @@ def _mentioned(term: object, names: Collection[str]) -> bool:
 Ranges = Mapping[str, tuple[Linear, Linear]]  # of the indices of loops, the outermost first
 
 
+def with_loop(ranges: Ranges, s: gprob.For) -> Ranges:
+    """The ranges of the loops around and of one inside of them."""
+    return {**{n: r for n, r in ranges.items() if n != s.name}, s.name: (linear(s.lower), linear(s.upper))}
+
+
 def is_nonnegative(form: Linear, ranges: Ranges) -> bool:
     """Whether a form is zero or more for all indices of the loops around."""
     for name, (lower, upper) in reversed(list(ranges.items())):

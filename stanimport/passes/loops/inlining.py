@@ -1,7 +1,8 @@
 """Calls in loops of functions in which data that differ between iterations decide shapes, as the statements they run.
 
-Such a call would be made once for each choice of those data. What it runs, written into the loop, is what other passes
-know how to run for all iterations at once: its loops become lanes, its local arrays get room for the longest.
+Such a call would be made once for each choice of those data, and once for each length of a part that it is given. What
+it runs, written into the loop, is what other passes know how to run for all iterations at once: its loops become lanes,
+its local arrays get room for the longest.
 """
 from __future__ import annotations
 
@@ -13,10 +14,12 @@ from stanlib.types import is_scalar
 
 from ...ir import gprob, traversal
 from ...ir.fresh import stem
-from ...ir.uses import always_returns, declared, differing, loop_indices, walk_statements, written
+from ...ir.uses import always_returns, declared, differing, loop_indices, mentions, walk_statements, written
 from ..control import tail_returns
 from ..surroundings import Surroundings
 from .affine import mentions_values
+from .given_parts import part_of, taken
+from .shapes import shape_varies
 
 Stmts = tuple[gprob.Stmt, ...]
 MOST_STATEMENTS = 40  # of a function that is written into a loop
@@ -72,7 +75,7 @@ class _Inline:
         if not isinstance(d.lpdf, str) or d.lower is not None or d.upper is not None:
             return s
         value = self._called(d.lpdf, (s.value, *d.arguments), s.span, varying)
-        return s if value is None else gprob.Factor(s.span, s.site, value, outcomes=(s.value,))
+        return s if value is None else gprob.Factor(s.span, s.site, value, outcomes=_read_in(s.value, varying))
 
     def _expression(self, e: Any, varying: set[str]) -> Any:
         """An expression with variables for the calls in it that are certain to be made."""
@@ -87,7 +90,7 @@ class _Inline:
         if value is None:
             return made
         if self.functions.by_key[made.function].suffix in ("lpdf", "lpmf", "lupdf", "lupmf"):
-            self.outcomes.append(made.arguments[0])
+            self.outcomes += _read_in(made.arguments[0], varying)
         return value
 
     def _called(
@@ -98,8 +101,7 @@ class _Inline:
             return None
         f = self.functions.by_key[key]
         names = {n: self.names.helper(stem(n)) for n in (*sorted(declared(f.body)), *sorted(loop_indices(f.body)))}
-        given = {p.name: self._argument(p, a) for p, a in zip(f.parameters, arguments)}
-        body = traversal.rewrite(f.body, lambda node: _renamed(node, names, given))
+        body = self._with_arguments(f, arguments, names, varying)
         result = gprob.Var(f.result, span, self.names.helper(stem(f.stan_name)))
         if (value := _only_returned(body)) is not None:
             self.before += [*body[:-1], gprob.Declare(span, result.name, gprob.Sized(f.result), None, value)]
@@ -107,6 +109,25 @@ class _Inline:
             body = _with_result(tail_returns(body), result)
             self.before += [gprob.Declare(span, result.name, gprob.Sized(f.result)), *body]
         return result
+
+    def _with_arguments(
+        self, f: gprob.FunDef, arguments: Sequence[gprob.Expr], names: Mapping[str, str], varying: set[str]
+    ) -> Stmts:
+        """A function's statements with its own variables renamed, and what its parameters stand for in their places."""
+        given = {p.name: part_of(a, varying, self.names) for p, a in zip(f.parameters, arguments)}
+        parts = {name: part for name, part in given.items() if part is not None}
+        values = {p.name: parts[p.name].selection if p.name in parts else self._argument(p, a)
+                  for p, a in zip(f.parameters, arguments)}  # fmt: skip
+        if not parts:
+            made: Stmts = traversal.rewrite(f.body, lambda node: _renamed(node, names, values))
+            return made
+        for part in parts.values():
+            self.before += part.statements(varying)
+        own = {p.name: self.names.helper(stem(p.name)) for p in f.parameters}  # parts bring names from outside
+        body = traversal.rewrite(f.body, lambda node: _renamed(node, {**names, **own}, {}))
+        body = taken(body, {own[name]: part for name, part in parts.items()})
+        made = traversal.rewrite(body, lambda node: _renamed(node, {}, {own[n]: v for n, v in values.items()}))
+        return made
 
     def _argument(self, parameter: gprob.Parameter, e: gprob.Expr) -> gprob.Expr:
         """What stands for a parameter: a part of a variable as it is, else a variable for its value."""
@@ -121,9 +142,17 @@ class _Inline:
         if key in functions.bodiless or key not in functions.by_key or functions.is_random(key):
             return False
         deciding = [arguments[i] for i in functions.shaped_by(key)]
-        if not any(mentions_values(e, varying) for e in deciding) or any(map(self.times.is_dynamic, deciding)):
+        differs = any(mentions_values(e, varying) for e in deciding) or any(shape_varies(e, varying) for e in arguments)
+        if not differs or any(map(self.times.is_dynamic, deciding)):
             return False
         return key not in functions.effectful and not functions.is_recursive(key) and _is_simple(functions.by_key[key])
+
+
+def _read_in(outcome: gprob.Expr, varying: set[str]) -> tuple[gprob.Expr, ...]:
+    """An outcome; of a part of varying length, which would keep iterations from being alike, the variables in it."""
+    if not isinstance(outcome, gprob.Index) or not shape_varies(outcome, varying) or mentions(outcome.base, varying):
+        return (outcome,)
+    return tuple(n for n in traversal.walk(outcome) if isinstance(n, gprob.Var))
 
 
 def _is_part(e: traversal.Node) -> bool:

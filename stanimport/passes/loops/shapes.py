@@ -1,10 +1,12 @@
-"""Which arguments of a function decide shapes or numbers of iterations inside it."""
+"""What decides shapes: of the arguments of a function, and in expressions that have others in each iteration."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from ...ir import gprob, traversal
 from ...ir.uses import walk_statements
+from .affine import mentions_values
+from .parts import count_of
 
 
 def deciding(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]]) -> frozenset[int]:
@@ -53,3 +55,23 @@ def _definitions(f: gprob.FunDef) -> Iterator[tuple[str, gprob.Expr]]:
             yield s.name, s.value
         elif isinstance(s, gprob.Assign):
             yield s.place.name, s.value
+
+
+def shape_varies(e: gprob.Expr, varying: set[str]) -> bool:
+    """Whether an expression selects a part whose size depends on `varying`, what differs between iterations."""
+    if isinstance(e, gprob.Promote):
+        return shape_varies(e.value, varying)
+    if isinstance(e, gprob.Apply):
+        sizes = [e.arguments[i] for i in e.function.shape_arguments]
+        return any(mentions_values(n, varying) for n in sizes) or any(shape_varies(a, varying) for a in e.arguments)
+    return isinstance(e, gprob.Index) and any(_count_varies(i, varying) for i in e.indices)
+
+
+def _count_varies(i: gprob.IndexExpr, varying: set[str]) -> bool:
+    """Whether an index takes other numbers of items in other iterations."""
+    if isinstance(i, gprob.Multi):
+        return shape_varies(i.value, varying)
+    if not isinstance(i, gprob.Range):
+        return False
+    whole = i.lower is not None and i.upper is not None
+    return mentions_values(count_of(i) if whole else i, varying)

@@ -65,13 +65,13 @@ class _Conditions:
             if differs and form not in asked and _smallest(size, least) < 0:
                 asked.append(form)
                 negative = apply("logical_lt", size, gprob.int_const(0, size.span))
-                yield _rejected(negative, f"{name}: n is ", size, ", but must be nonnegative!")
+                yield rejected(negative, f"{name}: n is ", size, ", but must be nonnegative!")
         places: list[Any] = []
         for name, number, count, length in _indices(node, varying):
             place = key((number, length))
             if place not in places and _smallest(count, least) < 1 and not self._is_changing(length):
                 places.append(place)
-                yield from _outside(name, number, count, length)
+                yield from outside(name, number, count, length)
 
     def _is_changing(self, e: gprob.Expr) -> bool:
         """Whether something may not be computed twice."""
@@ -82,7 +82,7 @@ class _Conditions:
         )  # fmt: skip
 
 
-def _rejected(condition: gprob.Expr, *items: gprob.Expr | str) -> gprob.Stmt:
+def rejected(condition: gprob.Expr, *items: gprob.Expr | str) -> gprob.Stmt:
     span = condition.span
     return gprob.If(span, condition, (gprob.Message(span, "reject", items),), ())
 
@@ -132,7 +132,7 @@ def _indices(node: object, varying: set[str]) -> Iterator[_Number]:
         if isinstance(e, gprob.Apply) and mentions(e.arguments[1:], varying):
             yield from _of_call(e)
         elif isinstance(e, gprob.Index):
-            yield from _beside_range(e, varying)
+            yield from beside_range(e, varying)
         elif isinstance(e, gprob.Place):
             yield from _indices(e.read(), varying)
 
@@ -145,7 +145,7 @@ def _of_call(e: gprob.Apply) -> Iterator[_Number]:
         yield e.function.name, e.arguments[start], e.arguments[count], apply(length, container)
 
 
-def _beside_range(e: gprob.Index, varying: set[str]) -> Iterator[_Number]:
+def beside_range(e: gprob.Index, varying: set[str]) -> Iterator[_Number]:
     """The row or column beside a range in a matrix, or the first index of an array, that differs between iterations.
 
     Others are looked at in the iterations whose range is not empty.
@@ -159,12 +159,12 @@ def _beside_range(e: gprob.Index, varying: set[str]) -> Iterator[_Number]:
             yield "index", i.value, count, apply(length, e.base if of_matrix else first_items(e.base))
 
 
-def _outside(name: str, start: gprob.Expr, count: gprob.Expr, length: gprob.Expr) -> Iterator[gprob.Stmt]:
+def outside(name: str, start: gprob.Expr, count: gprob.Expr, length: gprob.Expr) -> Iterator[gprob.Stmt]:
     """Conditions that reject a first index that is none; and of a block the last, which Stan asks for in any case."""
     one = gprob.int_const(1, start.span)
     message = f"{name}: index ", start, " out of range; expecting index to be between 1 and ", length
     below, beyond = apply("logical_lt", start, one), apply("logical_gt", start, length)
-    yield _rejected(gprob.Logical(INT, start.span, "||", below, beyond), *message)
+    yield rejected(gprob.Logical(INT, start.span, "||", below, beyond), *message)
     if name == "block":
         last = apply("subtract", apply("add", start, count), one)
-        yield _rejected(apply("logical_lt", last, one), f"{name}: index ", last, *message[2:])
+        yield rejected(apply("logical_lt", last, one), f"{name}: index ", last, *message[2:])

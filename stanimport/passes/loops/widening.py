@@ -18,7 +18,7 @@ from ...ir.calls import apply
 from ...ir.uses import differing, written
 from ..binding_times import BindingTimes
 from ..surroundings import Surroundings
-from .affine import Ranges, is_nonnegative, linear, mentions_values
+from .affine import Ranges, is_nonnegative, linear, mentions_values, with_loop
 
 Stmts = tuple[gprob.Stmt, ...]
 
@@ -57,7 +57,7 @@ class _Widen:
     def _inside(self, s: gprob.Stmt, varying: set[str], ranges: Ranges) -> gprob.Stmt:
         if isinstance(s, gprob.For):
             inside = varying | differing(s)
-            return replace(s, body=self.block(s.body, inside, _with_loop(ranges, s)))
+            return replace(s, body=self.block(s.body, inside, with_loop(ranges, s)))
         if isinstance(s, gprob.If):
             then, otherwise = (self.block(b, varying, ranges) for b in traversal.bodies(s))
             return replace(s, then=then, otherwise=otherwise)
@@ -119,7 +119,7 @@ class _Array:
             yield s
         elif isinstance(s, gprob.For):
             lower, upper = (self._checked(e, ranges, []) for e in (s.lower, s.upper))
-            inside = _with_loop(ranges, s)
+            inside = with_loop(ranges, s)
             body = tuple(t for b in s.body for t in self._statement(b, inside))
             yield replace(s, lower=lower, upper=upper, body=body)
         elif isinstance(s, gprob.If):
@@ -209,10 +209,6 @@ class _Array:
         beyond = apply("logical_gt", index, self.size)
         items = ("index ", index, " is out of range: the size is ", self.size)
         return gprob.If(index.span, beyond, (gprob.Message(index.span, "reject", items),), ())
-
-
-def _with_loop(ranges: Ranges, s: gprob.For) -> Ranges:
-    return {**{n: r for n, r in ranges.items() if n != s.name}, s.name: (linear(s.lower), linear(s.upper))}
 
 
 def _names(e: gprob.Expr) -> set[str]:
