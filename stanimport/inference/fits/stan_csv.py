@@ -59,7 +59,8 @@ def _lines(fit: Result, chain: int, path: Path, sig_figs: int | None) -> Iterato
     if fit.warmup is not None:
         variables, stats = ({n: part[n] for n in now} for part, now in zip(fit.warmup, (fit.variables, fit.stats)))
         yield from _rows(*_table(fit, stats, variables, chain), sig_figs)
-    if fit.method == "sample" and fit.metric is not None and fit.step_size is not None:
+    is_adapted = fit.method == "sample" and not fit.settings.get("fixed_param")
+    if is_adapted and fit.metric is not None and fit.step_size is not None:
         yield from _adaptation(float(fit.step_size[chain]), written_out(fit.metric[chain]))
     if fit.method == "variational":
         yield from ("# Stepsize adaptation complete.", f"# eta = {fit.settings.get('eta', 1)}")
