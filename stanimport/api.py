@@ -85,7 +85,7 @@ def loads_with(
     source: str, includes: Sequence[tuple[str, str]], *, name: str, backend: str, scheme: str,
     functions: Mapping[str, str] | None,
 ) -> types.ModuleType:  # fmt: skip
-    """The same of a text with those of the files that it includes, by what it calls them, as `stan.includes` has them."""
+    """The same of a text with those of the files that it includes, by what it calls them: see `Program.includes`."""
     chosen = dict(backend=backend, scheme=scheme, functions=functions)
     return _module(replace(_of_text(source, name), includes=tuple(includes)), chosen)
 

@@ -115,8 +115,10 @@ def _shown(name: str, column: Array, sig_figs: int | None) -> list[str]:
 
 def _adaptation(step_size: float, metric: Array) -> Iterator[str]:
     kind = "Diagonal elements of inverse mass matrix:" if metric.ndim == 1 else "Elements of inverse mass matrix:"
+    if not metric.size:  # readers take the line behind the other ones for numbers
+        kind = "No free parameters"
     yield from ("# Adaptation terminated", f"# Step size = {step_size!r}", f"# {kind}")
-    for row in np.atleast_2d(metric):
+    for row in np.atleast_2d(metric) if metric.size else ():
         yield "# " + ", ".join(map(repr, row.tolist()))
 
 

@@ -251,4 +251,4 @@ def _fixed(posterior: Posterior, chosen: Mapping[str, Any]) -> Result:
     processor = DrawProcessor(posterior, chains * count)
     stats = {"lp__": np.zeros((chains, count)), "accept_stat__": np.zeros((chains, count))}
     draws = Draws(repeated, stats, np.full(chains, np.nan), np.ones((chains, posterior.size)))
-    return result_of(posterior, draws, processor, recorded(chosen) | {"fixed_param": True})
+    return result_of(posterior, draws, processor, recorded(chosen))

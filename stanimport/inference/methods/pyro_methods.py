@@ -235,7 +235,7 @@ def sample(
     if not settings["iter_sampling"]:
         raise options.OptionError("iter_sampling must be at least 1 for Pyro's NUTS")
     if settings["fixed_param"] or not module.stan.parameters:
-        return _fixed(module, data, settings | {"fixed_param": True}, wanted)
+        return _fixed(module, data, settings, wanted)
     chains, inits = [], starts(settings["inits"], settings["chains"], settings["seed"])
     with Progress(settings["chains"] * (settings["iter_warmup"] + settings["iter_sampling"]),
                   settings["show_progress"]) as progress:  # fmt: skip
