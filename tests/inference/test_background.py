@@ -181,4 +181,4 @@ def test_a_program_that_ends_tells_of_runs_that_failed(module):
     code = ENDING.replace('"y": [1.0]', '"y": [1.0, 2.0]')
     done = subprocess.run([sys.executable, "-c", code, module.stan.filename, "30", "end"], check=True, timeout=120,
                           capture_output=True, text=True)  # fmt: skip
-    assert "a run in the background failed: StanDataError: y must have shape (1,), not (2,)" in done.stderr
+    assert "a run in the background failed: StanDataError: y must have" in done.stderr
