@@ -32,6 +32,29 @@ def test_as_arviz(draws, mine, theirs):
     np.testing.assert_allclose(mine(draws), expected, rtol=0.02)
 
 
+@pytest.mark.parametrize("phi", [-0.99, -0.9, -0.7])
+@pytest.mark.parametrize("length", [50, 81, 1000])
+def test_effective_sample_sizes_of_antithetic_chains(phi, length):
+    """They are positive, and at most the number of draws times its logarithm, also where the estimate is negative."""
+    rng = np.random.default_rng(length)
+    x = rng.normal(size=(2, length, 40))
+    for t in range(1, length):
+        x[:, t] += phi * x[:, t - 1]
+    for method, mine in (("bulk", statistics.ess_bulk), ("mean", statistics.ess_mean)):
+        expected = [float(arviz.ess(x[:, :, j], method=method)) for j in range(x.shape[2])]
+        found = mine(x)
+        assert (found > 0).all()
+        np.testing.assert_allclose(found, expected, rtol=0.05)
+    assert np.isfinite(statistics.mcse_mean(x)).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_few_draws_have_no_statistics():
+    for count in (1, 2, 3):
+        values, sizes = statistics.rhat_and_ess_bulk(np.random.default_rng(0).normal(size=(2, count, 3)))
+        assert np.isnan(values).all() and np.isnan(sizes).all()
+
+
 def test_ebfmi_as_arviz():
     energy = np.random.default_rng(0).normal(size=(3, 200)).cumsum(axis=1)
     np.testing.assert_allclose(statistics.ebfmi(energy), arviz.bfmi(energy), rtol=1e-2)

@@ -65,7 +65,9 @@ def rhat_and_ess_bulk(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _potential_reduction(draws: np.ndarray) -> np.ndarray:
-    """The square root of the variance of all draws over that within the chains."""
+    """The square root of the variance of all draws over that within the chains; NaN for too few."""
+    if draws.shape[1] < 2:
+        return np.full(draws.shape[-1], np.nan)
     within = draws.var(axis=1, ddof=1).mean(axis=0)
     between = draws.mean(axis=1).var(axis=0, ddof=1)
     return np.asarray(np.sqrt((draws.shape[1] - 1) / draws.shape[1] + between / within))
@@ -109,12 +111,16 @@ def _ess(draws: np.ndarray, values: np.ndarray) -> np.ndarray:
         return np.full(draws.shape[-1], np.nan)
     count = values.shape[0] * values.shape[1]
     with np.errstate(all="ignore"):
-        size = count / _autocorrelation_time(values)
-    return _where_defined(values, np.minimum(size, count * np.log10(count)))
+        time = _autocorrelation_time(values)  # of antithetic chains it may come out negative
+        return _where_defined(values, count / np.maximum(time, 1 / np.log10(count)))
 
 
 def _autocorrelation_time(values: np.ndarray) -> np.ndarray:
-    """The sum of all autocorrelations, both ways: of pairs up to the first negative one, decreasing."""
+    """The sum of all autocorrelations, both ways: of pairs up to the first negative one, decreasing.
+
+    Half of what is left out then is its first one, if that is positive. Source: Vehtari et al. (2021), section 3.2, and
+    what Stan makes of it.
+    """
     chains, length = values.shape[:2]
     centered = values - values.mean(axis=1, keepdims=True)
     by_column = np.ascontiguousarray(np.moveaxis(centered, -1, 0))
@@ -127,7 +133,9 @@ def _autocorrelation_time(values: np.ndarray) -> np.ndarray:
     correlations[0] = 1
     pairs = correlations[: length // 2 * 2].reshape(length // 2, 2, -1).sum(axis=1)
     kept = np.logical_and.accumulate(pairs > 0)
-    return np.asarray(2 * np.where(kept, np.minimum.accumulate(pairs), 0).sum(axis=0) - 1)
+    first = np.minimum(2 * kept.sum(axis=0), length - 1)[None]
+    left_out = np.where(kept.all(axis=0), 0, np.maximum(np.take_along_axis(correlations, first, 0)[0], 0))
+    return np.asarray(2 * np.where(kept, np.minimum.accumulate(pairs), 0).sum(axis=0) - 1 + left_out)
 
 
 def _where_defined(draws: np.ndarray, values: np.ndarray) -> np.ndarray:
