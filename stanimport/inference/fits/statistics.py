@@ -55,7 +55,9 @@ def rhat(draws: np.ndarray) -> np.ndarray:
 
 
 def rhat_and_ess_bulk(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both, which have the normal scores of the draws in common."""
+    """Both, which have the normal scores of the draws in common; NaN for less than four draws of a chain."""
+    if draws.shape[1] < 4:
+        return np.full(draws.shape[-1], np.nan), np.full(draws.shape[-1], np.nan)
     halves = split(draws)
     folded = np.abs(halves - np.median(halves, axis=(0, 1)))
     scores = rank_normalized(halves)
@@ -65,9 +67,7 @@ def rhat_and_ess_bulk(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _potential_reduction(draws: np.ndarray) -> np.ndarray:
-    """The square root of the variance of all draws over that within the chains; NaN for too few."""
-    if draws.shape[1] < 2:
-        return np.full(draws.shape[-1], np.nan)
+    """The square root of the variance of all draws over that within the chains."""
     within = draws.var(axis=1, ddof=1).mean(axis=0)
     between = draws.mean(axis=1).var(axis=0, ddof=1)
     return np.asarray(np.sqrt((draws.shape[1] - 1) / draws.shape[1] + between / within))
