@@ -59,9 +59,9 @@ def rhat_and_ess_bulk(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if draws.shape[1] < 4:
         return np.full(draws.shape[-1], np.nan), np.full(draws.shape[-1], np.nan)
     halves = split(draws)
-    folded = np.abs(halves - np.median(halves, axis=(0, 1)))
     scores = rank_normalized(halves)
     with np.errstate(all="ignore"):
+        folded = np.abs(halves - np.median(halves, axis=(0, 1)))
         values = [_potential_reduction(h) for h in (scores, rank_normalized(folded))]
     return _where_defined(draws, np.maximum(*values)), _ess(draws, scores)
 
@@ -81,7 +81,8 @@ def ess_bulk(draws: np.ndarray) -> np.ndarray:
 def ess_tail(draws: np.ndarray) -> np.ndarray:
     """The smaller of the effective sample sizes for the 5% and 95% quantiles; NaN for what does not vary."""
     halves = split(draws)
-    tails = [(halves <= q).astype(float) for q in np.quantile(draws, (0.05, 0.95), axis=(0, 1))]
+    with np.errstate(invalid="ignore"):  # of infinite values
+        tails = [(halves <= q).astype(float) for q in np.quantile(draws, (0.05, 0.95), axis=(0, 1))]
     smaller: np.ndarray = np.fmin(*(_ess(draws, t) for t in tails))
     return smaller
 
