@@ -63,4 +63,4 @@ def test_habits_of_other_languages_are_known(text, hint):
 def test_an_operand_that_is_missing_is_no_increment(text):
     with pytest.raises(stanimport.StanError, match="unexpected ';'") as caught:
         stanimport.check("m.stan", source=text)
-    assert caught.value.diagnostics[0].hint == ""
+    assert caught.value.diagnostics[0].hint == "expected an expression"
