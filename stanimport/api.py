@@ -11,6 +11,7 @@ import sys
 import threading
 import types
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,10 +77,21 @@ def loads(
     """
     if re.fullmatch(r"\s*[^\s{}]+\.stan\s*", source):
         raise ValueError(f"{source!r} is a path, and loads() takes the text of a program: load() reads files")
-    tag = hashlib.sha256(source.encode()).hexdigest()[:8]
-    program = StanFile(f"<{name}-{tag}.stan>", source, None, name)
     chosen = dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths), functions=functions)
-    return _module(program, chosen)
+    return _module(_of_text(source, name), chosen)
+
+
+def loads_with(
+    source: str, includes: Sequence[tuple[str, str]], *, name: str, backend: str, scheme: str,
+    functions: Mapping[str, str] | None,
+) -> types.ModuleType:  # fmt: skip
+    """The same of a text with those of the files that it includes, by what it calls them: see `Program.includes`."""
+    chosen = dict(backend=backend, scheme=scheme, functions=functions)
+    return _module(replace(_of_text(source, name), includes=tuple(includes)), chosen)
+
+
+def _of_text(source: str, name: str) -> StanFile:
+    return StanFile(f"<{name}-{hashlib.sha256(source.encode()).hexdigest()[:8]}.stan>", source, None, name)
 
 
 def check(
@@ -224,11 +236,18 @@ def dump(
     return pipeline.dump(stage, text, Path(text.name).stem, options, chosen.include_paths)
 
 
-def profiled(path: PathLike, *, source: str | None = None, include_paths: Sequence[PathLike] = ()) -> list[Profiled]:
-    """The `profile` blocks of a program, with the programs that tell what each costs. Raises StanSyntaxError."""
+def profiled(
+    path: PathLike, *, source: str | None = None, include_paths: Sequence[PathLike] = (),
+    includes: Sequence[tuple[str, str]] = (),
+) -> list[Profiled]:  # fmt: skip
+    """The `profile` blocks of a program, with the programs that tell what each costs. Raises StanSyntaxError.
+
+    `includes` are as for `loads_with`.
+    """
     from . import pipeline
 
-    return pipeline.profiled(_source(path, source), [Path(p) for p in include_paths])
+    whole = replace(_source(path, source), includes=dict(includes))
+    return pipeline.profiled(whole, [Path(p) for p in include_paths])
 
 
 def _source(path: PathLike, source: str | None) -> Source:
@@ -287,7 +306,7 @@ def _module(program: StanFile, chosen: Mapping[str, object]) -> types.ModuleType
 
 def _known_or_new(program: StanFile, current: settings.Settings) -> types.ModuleType:
     """A program's module: the one that is loaded while its includes are what they were, else a new one."""
-    identity = (program.filename, program.text, current)
+    identity = (program.filename, program.text, program.includes, current)
     known = _loaded.get(identity)
     if known is not None and known[1].is_current():
         return known[0]
@@ -302,7 +321,7 @@ def _known_or_new(program: StanFile, current: settings.Settings) -> types.Module
 def _new_module(program: StanFile, current: settings.Settings) -> tuple[types.ModuleType, Entry]:
     """A module that has run, and its translation; the name differs with text, settings and included files."""
     entry = loading.entry_of(program, current)
-    identity = (program.filename, program.text, current, entry.includes)
+    identity = (program.filename, program.text, program.includes, current, entry.includes)
     tag = hashlib.sha256(repr(identity).encode()).hexdigest()[:8]
     stem = re.sub(r"\W", "_", program.model_name.strip("<>"))
     name = f"stanimport_loaded_{stem}_{tag}"

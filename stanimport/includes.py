@@ -14,7 +14,7 @@ class Includes:
 
     `files` are the included ones. `seen` holds every place that was looked at, with the digest of what was there or
     nothing: a file that appears in an earlier folder would be taken instead. `texts` are read in place of files of
-    these resolved paths.
+    these resolved paths. `named` has all texts by what the program calls their files.
     """
 
     def __init__(self, program: Source, paths: Sequence[Path] = (), texts: Mapping[str, str] | None = None):
@@ -24,6 +24,7 @@ class Includes:
         self.files: list[Path] = []
         self.seen: dict[Path, bytes] = {}
         self.texts = texts or {}
+        self.named: dict[str, str] = {}
 
     def resolve(self, name: str, span: Span) -> Source:
         """The source of an included file.
@@ -33,6 +34,8 @@ class Includes:
         """
         if not name:
             raise _error("#include names no file", span)
+        if name in self.program.includes:
+            return self._known(name, span)
         place = self._find(name)
         if place is None:
             folders = ", ".join(str(p) for p in self.paths)
@@ -46,9 +49,17 @@ class Includes:
             text = files.program_text(content)
         except (OSError, UnicodeDecodeError) as e:
             raise _error(f"{name!r} can't be read: {e}", span) from None
+        self.named[name] = text
         self.files.append(path)
         self.seen[place] = files.digest(content)
         return Source(str(path), text, span)
+
+    def _known(self, name: str, span: Span) -> Source:
+        """A file whose text is known, which may be there no more."""
+        if self._is_open(name, span):
+            raise _error(f"{name!r} includes itself", span)
+        text = self.named[name] = self.program.includes[name]
+        return Source(name, text, span)
 
     def _find(self, name: str) -> Path | None:
         """Where the file is named, which may be a link: another target of the link is another file.

@@ -27,13 +27,18 @@ class StanFile:
     """A program to load: its text, the name it has in messages, the path it was read from and its title, if any.
 
     The name is the path as it was given; `path` is absolute, so that it stays the same file when the working folder
-    changes.
+    changes. `includes` are the texts of the files that it includes, where those are not to be read.
     """
 
     name: str
     text: str
     path: Path | None
     title: str = ""
+    includes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def source(self) -> Source:
+        return Source(self.name, self.text, includes=dict(self.includes))
 
     @property
     def model_name(self) -> str:
@@ -132,8 +137,7 @@ def translation_of(program: StanFile, settings: Settings) -> Translation:
     from . import pipeline  # only now: a cached program needs neither PLY nor the library
 
     options = pipeline.Options(settings.backend, settings.scheme, functions=settings.functions)
-    source = Source(program.name, program.text)
-    translation = pipeline.translate(source, program.model_name, options, include_folders(program, settings))
+    translation = pipeline.translate(program.source, program.model_name, options, include_folders(program, settings))
     issue(translation.warnings)
     return translation
 
@@ -143,8 +147,7 @@ def rows_of(program: StanFile, settings: Settings, sizes: Sequence[str], guide: 
     from . import pipeline
 
     options = pipeline.Options(settings.backend, settings.scheme, functions=settings.functions)
-    source = Source(program.name, program.text)
-    return pipeline.rows_of(source, options, sizes, guide, include_folders(program, settings))
+    return pipeline.rows_of(program.source, options, sizes, guide, include_folders(program, settings))
 
 
 def include_folders(program: StanFile, settings: Settings) -> tuple[Path, ...]:

@@ -307,7 +307,7 @@ def translate(
     names = Fresh()
     with deep():
         made = specialised(compile_program(checked, options, names), options, names)
-        tree = module.build(made, names, source, name, options)
+        tree = module.build(made, names, source, name, options, includes.named)
     places = includes.seen | {path: files.state(path) for path in extensions.origins(_called(made))}
     seen = tuple((str(path), state) for path, state in places.items())
     return Translation(tree, tuple(diagnostics.warnings), tuple(includes.files), seen)

@@ -2,17 +2,22 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One Stan file. `included_at` is the `#include` that brought it in, None for the program itself."""
+    """One Stan file. `included_at` is the `#include` that brought it in, None for the program itself.
+
+    `includes` are the texts of files that it includes, by what it calls them, where they are known: no file is read.
+    """
 
     name: str
     text: str = field(repr=False)
     included_at: "Span | None" = None
+    includes: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -36,6 +36,7 @@ class Program:
         discrete_parameters: its `int` parameters, which are summed out; they are drawn with the generated quantities,
             among which they stand too.
         functions: its functions without a body, with the paths at which Python has them.
+        includes: the files that it includes: what it calls them, and their texts.
 
     Examples:
         >>> coin = stanimport.load("models/coin.stan")
@@ -57,6 +58,7 @@ class Program:
     networks: tuple[str, ...] = ()
     discrete_parameters: tuple[Variable, ...] = ()
     functions: tuple[tuple[str, str], ...] = ()
+    includes: tuple[tuple[str, str], ...] = ()
 
     def names(self, *groups: str) -> tuple[str, ...]:
         """The names of the variables of some blocks: `names("data", "parameters")`."""

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from stanlib.backend import ABI_VERSION
 from stanlib.constraints import AFFINE
@@ -21,15 +21,21 @@ from .names import Names
 from .nesting import limited
 
 
-def build(specialised: Specialised, names: Fresh, source: Source, name: str, options: Options) -> ast.Module:
-    """The Python module of a program."""
-    return _Module(specialised, names, source, name, options).build()
+def build(
+    specialised: Specialised, names: Fresh, source: Source, name: str, options: Options,
+    includes: Mapping[str, str] | None = None,
+) -> ast.Module:  # fmt: skip
+    """The Python module of a program; `includes` are the texts of the files that it includes, by their names in it."""
+    return _Module(specialised, names, source, name, options, includes or {}).build()
 
 
 class _Module:
-    def __init__(self, specialised: Specialised, names: Fresh, source: Source, name: str, options: Options):
+    def __init__(
+        self, specialised: Specialised, names: Fresh, source: Source, name: str, options: Options,
+        includes: Mapping[str, str],
+    ):  # fmt: skip
         self.specialised, self.program = specialised, specialised.program
-        self.source, self.name, self.options = source, name, options
+        self.source, self.name, self.options, self.includes = source, name, options, includes
         self.functions = UserFunctions(specialised, names)
         self.b = Builder(self.program.span)
 
@@ -67,8 +73,9 @@ class _Module:
         named = {k: b.tuple_([self._variable(v) for v in group]) for k, group in groups.items() if group}
         if p.networks:
             named["networks"] = b.tuple_([b.const(n.name) for n in p.networks])
-        if self.options.functions:
-            named["functions"] = b.tuple_([b.tuple_([b.const(n), b.const(p)]) for n, p in self.options.functions])
+        for field, pairs in (("functions", self.options.functions), ("includes", tuple(self.includes.items()))):
+            if pairs:
+                named[field] = b.tuple_([b.tuple_([b.const(n), b.const(v)]) for n, v in pairs])
         scheme = b.const(self.options.scheme)
         call = b.call(
             "ppl.Program", name=b.const(self.name), filename=b.const(self.source.name),

@@ -70,7 +70,8 @@ def advice(token: Any, wanted: set[str], stream: TokenStream) -> str:
     if not stream.open and token.type == "IDENTIFIER":
         return _block_for(token.value.span)
     if (before, token.type) in _HABITS:
-        return _HABITS[before, token.type]
+        half = token.type == "SEMICOLON" and not _DOUBLED.search(_line_before(token))
+        return "" if half else _HABITS[before, token.type]
     habit = _of_other_languages(token, before, wanted, stream)
     if habit:
         return habit
@@ -86,7 +87,8 @@ def advice(token: Any, wanted: set[str], stream: TokenStream) -> str:
     return ""
 
 
-# By the text before and the token that does not fit.
+_DOUBLED = re.compile(r"(\+\+|--)\s*$")
+# By the text before and the token that does not fit; of signs in front of a semicolon where they are doubled.
 _HABITS = {
     (":", "ASSIGN"): "write = to assign", ("*", "TIMES"): "write ^ for powers", ("=", "ASSIGN"): "write = to assign",
     ("real", "LBRACKET"): "write array[N] real, or vector[N]", ("int", "LBRACKET"): "write array[N] int",

@@ -20,7 +20,7 @@ def digest_of(value: object) -> str:
 
 def program_of(program: Any) -> str:
     """A digest of a program, as it was translated."""
-    parts = program.source, program.backend, program.scheme
+    parts = (program.source, program.backend, program.scheme, *(part for pair in program.includes for part in pair))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

@@ -5,7 +5,7 @@ import contextlib
 import importlib
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +17,7 @@ from stanlib.networks import Network, StanNetworkError
 from stanlib.program import Module, Program
 
 from .. import api, files
+from ..errors import StanSyntaxError
 
 
 def module_of(module: Any, networks: Mapping[str, Any] | None = None) -> Module:
@@ -143,28 +144,35 @@ def plain_module_of(module: Any) -> Module:
     return translated
 
 
-def restored(program: Program, *, backend: str | None = None, scheme: str | None = None) -> Module:
-    """The module of a program, from its file if that still holds the same text, else from its source.
+def restored(
+    program: Program, *, backend: str | None = None, scheme: str | None = None, include_paths: Sequence[Path] = ()
+) -> Module:  # fmt: skip
+    """The module of a program, from its file if that and what it includes hold the same texts, else from its source.
 
     It calls the same functions in Python, but has no networks: `anew` has those too.
+
+    Args:
+        include_paths: where the files that it includes are looked for; they may be gone.
     """
-    backend, scheme = backend or program.backend, scheme or program.scheme
-    functions = dict(program.functions) or None
+    chosen: dict[str, Any] = dict(backend=backend or program.backend, scheme=scheme or program.scheme,
+                                  functions=dict(program.functions) or None)  # fmt: skip
     path = Path(program.filename)
     try:
         if files.program_text(files.read_bytes(path)) == program.source:
-            return plain_module_of(api.load(path, backend=backend, scheme=scheme, functions=functions))
-    except (OSError, UnicodeDecodeError, ValueError):
+            made = plain_module_of(api.load(path, include_paths=include_paths, **chosen))
+            if made.stan.includes == program.includes:
+                return made
+    except (OSError, UnicodeDecodeError, ValueError, StanSyntaxError):
         pass
-    folders = (path.parent,) if path.parent.is_dir() else ()
-    made = api.loads(program.source, name=program.name, backend=backend, scheme=scheme, include_paths=folders,
-                     functions=functions)  # fmt: skip
-    return plain_module_of(made)
+    return plain_module_of(api.loads_with(program.source, program.includes, name=program.name, **chosen))
 
 
 def anew(module: Module, *, backend: str | None = None, scheme: str | None = None) -> Module:
     """The same program for another backend or scheme, with the module's networks, trained by its own backend alone."""
-    made, networks = restored(module.stan, backend=backend, scheme=scheme), module.model.networks
+    settings = getattr(getattr(getattr(module, "__spec__", None), "loader", None), "settings", None)
+    folders = settings().include_paths if settings else ()
+    made = restored(module.stan, backend=backend, scheme=scheme, include_paths=folders)
+    networks = module.model.networks
     if networks and made.stan.backend == "numpyro" != module.stan.backend:
         networks = {n: _library_of(made.stan).untrained(v) for n, v in networks.items()}
     return _given(made, networks) if networks else made

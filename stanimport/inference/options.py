@@ -139,10 +139,19 @@ def whole(name: str, value: Any, default: int, least: int = 1) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise OptionError(f"{name} must be an integer, not {value!r}") from None
-    if isinstance(value, bool) or number < least:
+        number = None
+    if number is None or isinstance(value, bool):
+        raise OptionError(f"{name} must be an integer, not {value!r}")
+    if number < least:
         raise OptionError(f"{name} must be at least {least}, not {value!r}")
     return number
+
+
+def flags(**given: object) -> None:
+    """Raise OptionError for options that are neither True nor False; texts would count as True."""
+    for name, value in given.items():
+        if not isinstance(value, (bool, np.bool_, int, type(None))):
+            raise OptionError(f"{name} must be True or False, not {value!r}")
 
 
 def counts(**given: Any) -> dict[str, int]:

@@ -3,30 +3,37 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 
 # NumPyro's stack of handlers is one for all threads: models are traced one at a time, and compiled at the same time.
 TRACING = threading.RLock()
+_GENERATOR = "threefry2x32"  # JAX's default one
 
 
 def double_precision() -> AbstractContextManager[Any]:
-    """A context in which JAX computes in 64 bits, and compiles; afterwards the caller's configuration is as it was."""
+    """A context in which JAX computes in 64 bits, compiles, and has the generator whose keys `random_keys` makes.
+
+    Afterwards the caller's configuration is as it was.
+    """
     import jax  # only now: what JAX compiled runs without it
 
     context: AbstractContextManager[Any] = jax.enable_x64(True)
-    switched_off = jax.config.jax_disable_jit  # type: ignore[attr-defined]
-    return _with_compilation(context) if switched_off else context
+    others: list[AbstractContextManager[Any]] = []
+    if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
+        others.append(jax.disable_jit(False))  # which is for code to look at: compiled programs are no such code
+    if jax.config.jax_default_prng_impl != _GENERATOR:  # type: ignore[attr-defined]
+        others.append(jax.default_prng_impl(_GENERATOR))
+    return _all_of([context, *others]) if others else context
 
 
 @contextmanager
-def _with_compilation(context: AbstractContextManager[Any]) -> Iterator[None]:
-    """Inside of the caller's `jax.disable_jit()`, which is for code to look at: compiled programs are no such code."""
-    import jax
-
-    with context, jax.disable_jit(False):
+def _all_of(contexts: Sequence[AbstractContextManager[Any]]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for context in contexts:
+            stack.enter_context(context)
         yield
 
 

@@ -24,7 +24,9 @@ def begun(key: Array) -> Array:
     assert key is not None, "there is no key to draw by"
     if key.dtype == jnp.uint64 or jax.dtypes.canonicalize_dtype(np.uint64) != np.uint64:
         return key
-    words = jax.random.key_data(key).reshape(-1).astype(jnp.uint64)
+    # numbers are a key as they are, also where JAX's generator has been chosen to be one of longer keys
+    raw = key if jnp.issubdtype(key.dtype, jnp.unsignedinteger) else jax.random.key_data(key)
+    words = raw.reshape(-1).astype(jnp.uint64)
     state: Array = words[0]
     for word in words[1:]:
         state = mixed((state << jnp.uint64(32)) ^ word)

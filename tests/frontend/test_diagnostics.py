@@ -57,3 +57,10 @@ def test_habits_of_other_languages_are_known(text, hint):
     with pytest.raises(stanimport.StanError) as caught:
         stanimport.check("m.stan", source=text)
     assert hint in caught.value.diagnostics[0].hint
+
+
+@pytest.mark.parametrize("text", ["transformed data { real x = 1 + ; }", "transformed data { real x = 1 -; }"])
+def test_an_operand_that_is_missing_is_no_increment(text):
+    with pytest.raises(stanimport.StanError, match="unexpected ';'") as caught:
+        stanimport.check("m.stan", source=text)
+    assert caught.value.diagnostics[0].hint == "expected an expression"

@@ -1,5 +1,7 @@
 """Runs in the background: asked, waited for, ended; and what a display tells of them."""
 import io
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -139,3 +141,44 @@ def test_without_rich_there_is_a_bar(monkeypatch):
     with display.shown(Control(), 10, True) as progress:
         progress.advance(5, "warm-up")
         assert type(progress).__name__ == "Progress" and progress._bar.n == 5
+
+
+ENDING = """
+import sys, stanimport
+run = stanimport.sample(sys.argv[1], {"N": 1, "y": [1.0]}, chains=1, seed=1, iter_warmup=100,
+                        iter_sampling=int(sys.argv[2]), blocking=False, keep=["mu"])
+print("begun", flush=True)
+if sys.argv[3] == "wait":
+    run.wait()
+elif sys.argv[3] == "error":
+    raise ValueError("of the program")
+"""
+
+
+@pytest.mark.parametrize(("how", "last"), [("wait", "KeyboardInterrupt"), ("error", "ValueError: of the program")])
+def test_a_program_that_ends_by_an_error_ends_its_runs(module, how, last):
+    """Else Ctrl-C would leave a process that samples on, for hours."""
+    command = [sys.executable, "-c", ENDING, module.stan.filename, "1000000000", how]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        if how == "wait":
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+        try:
+            assert process.communicate(timeout=60)[1].strip().splitlines()[-1] == last
+        finally:
+            process.kill()
+    assert process.returncode != 0
+
+
+def test_a_program_that_ends_waits_for_its_runs(module, tmp_path):
+    code = ENDING.replace("blocking=False", f"blocking=False, journal={str(tmp_path / 'run')!r}")
+    subprocess.run([sys.executable, "-c", code, module.stan.filename, "3000", "end"], check=True, timeout=120)
+    assert stanimport.Fit.load(tmp_path / "run").draws_per_chain == 3000
+
+
+def test_a_program_that_ends_tells_of_runs_that_failed(module):
+    code = ENDING.replace('"y": [1.0]', '"y": [1.0, 2.0]')
+    done = subprocess.run([sys.executable, "-c", code, module.stan.filename, "30", "end"], check=True, timeout=120,
+                          capture_output=True, text=True)  # fmt: skip
+    assert "a run in the background failed: StanDataError: y must have" in done.stderr

@@ -189,3 +189,20 @@ def torch_zeros(size):
     import torch
 
     return torch.zeros(size, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize(("program", "data", "told", "line"), [
+    ("data { real b; }\nparameters { real x; }\ntransformed parameters { real<lower=b> y = -exp(x); }\n"
+     "model { x ~ normal(0, 1); }", {"b": 1}, r"y is -.* must be greater than or equal to 1.0", 3),
+    ("parameters { real m; }\nmodel { if (m > -100) reject(\"never \", m); }", {}, r"never -?\d", 2),
+    ("parameters { vector[2] s; }\nmodel { s ~ normal(0, 1);\n[0.0, 1]' ~ normal(0, -exp(s)); }", {},
+     r"sigma\[1\] is -.* must be positive", 3),
+    ("data { real y; } parameters { real m; } model { m ~ normal(0, 1); y ~ uniform(m, m + 1); }", {"y": 50},
+     "the log density of y .*is -inf", None),
+])  # fmt: skip
+def test_no_start_tells_why(backend, program, data, told, line):
+    module = stanimport.loads(program, backend=backend)
+    with pytest.raises(InitialValueError, match=rf"random initial values within \(-2, 2\): .*{told}") as error:
+        stanimport.sample(module, data, chains=1, seed=1, iter_warmup=5, iter_sampling=5)
+    assert line is None or error.value.line == line

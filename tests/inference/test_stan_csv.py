@@ -207,3 +207,20 @@ def test_arrays_of_tuples_are_written_tuple_by_tuple(tmp_path):
         assert back.column_names == fit.column_names
         for name in ("t.2.1", "t.2.2", "u.2", "w.2.2.2"):
             np.testing.assert_array_equal(back.variables[name], fit.variables[name])
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize(("program", "options"), [
+    ("generated quantities { real z = normal_rng(0, 1); }", {}),
+    ("parameters { real x; } generated quantities { real z = normal_rng(0, 1); }", {"fixed_param": True}),
+])  # fmt: skip
+def test_arviz_reads_files_without_a_metric(tmp_path, program, options, backend):
+    module = stanimport.loads(program, name="fixed", backend=backend)
+    fit = stanimport.sample(module, chains=2, iter_sampling=20, seed=1, **options)
+    paths = fit.save_csvfiles(tmp_path)
+    assert ("Adaptation" in paths[0].read_text()) is (not options and backend == "numpyro")
+    read = arviz.from_cmdstan([str(p) for p in paths])
+    np.testing.assert_array_equal(read.posterior["z"].values, fit.draws_xr()["z"].values)
+    again = stanimport.from_csv(paths)
+    assert again.settings["fixed_param"] is bool(options) and again.metric is None
+    np.testing.assert_array_equal(again.stan_variable("z"), fit.stan_variable("z"))

@@ -1,9 +1,12 @@
 """Convergence statistics against ArviZ's, and known effective sample sizes."""
+import tempfile
+
 import arviz
 import numpy as np
 import pytest
 
-from stanimport.inference.fits import diagnosis, statistics, summary
+import stanimport
+from stanimport.inference.fits import cross_validation, diagnosis, statistics, summary
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +33,39 @@ def draws():
 def test_as_arviz(draws, mine, theirs):
     expected = [float(theirs(draws[:, :, j])) for j in range(draws.shape[2])]
     np.testing.assert_allclose(mine(draws), expected, rtol=0.02)
+
+
+@pytest.mark.parametrize("phi", [-0.99, -0.9, -0.7])
+@pytest.mark.parametrize("length", [50, 81, 1000])
+def test_effective_sample_sizes_of_antithetic_chains(phi, length):
+    """They are positive, and at most the number of draws times its logarithm, also where the estimate is negative."""
+    rng = np.random.default_rng(length)
+    x = rng.normal(size=(2, length, 40))
+    for t in range(1, length):
+        x[:, t] += phi * x[:, t - 1]
+    for method, mine in (("bulk", statistics.ess_bulk), ("mean", statistics.ess_mean)):
+        expected = [float(arviz.ess(x[:, :, j], method=method)) for j in range(x.shape[2])]
+        found = mine(x)
+        assert (found > 0).all()
+        np.testing.assert_allclose(found, expected, rtol=0.05)
+    assert np.isfinite(statistics.mcse_mean(x)).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_few_draws_have_no_statistics():
+    for count in (1, 2, 3):
+        values, sizes = statistics.rhat_and_ess_bulk(np.random.default_rng(0).normal(size=(2, count, 3)))
+        assert np.isnan(values).all() and np.isnan(sizes).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_diagnosis_of_quantities_that_are_no_numbers():
+    program = stanimport.loads("parameters { real x; } model { x ~ normal(0, 1); } generated quantities {"
+                               "real a = positive_infinity() * x; real b = not_a_number(); real c = 1.0 / (x > 0); }")
+    fit = stanimport.sample(program, seed=1, chains=2, iter_warmup=200, iter_sampling=100)
+    told = fit.diagnose()
+    assert {n: np.isnan(v) for n, v in told.high_rhat.items()} == {"a": True, "b": True, "c": True}
+    assert cross_validation._efficiency(stanimport.from_csv(fit.save_csvfiles(tempfile.mkdtemp()))) > 0.1
 
 
 def test_ebfmi_as_arviz():

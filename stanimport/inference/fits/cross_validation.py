@@ -43,12 +43,14 @@ def leave_one_out(fit: Fit, variable: str | None = None) -> Any:
 def _efficiency(fit: Fit) -> float:
     """Effective draws of the parameters per draw: the mean over them, as ArviZ takes it over all variables.
 
-    Constant ones do not count; files that do not tell the program have all their variables as parameters.
+    Constant and infinite ones do not count, nor NaN; files that do not tell the program have all their variables as
+    parameters.
     """
     known = fit.program.names("parameters")
     chosen = {n: v for n, v in fit.variables.items() if n.partition(".")[0] in known and n != "log_lik"}
     _, values = columns.flatten(chosen)
-    ess = statistics.ess_mean(values)[np.ptp(values, axis=(0, 1)) != 0]
+    ess = statistics.ess_mean(values)
+    ess = ess[np.isfinite(ess)]
     return float(ess.mean() / fit.num_draws) if ess.size and fit.draws_per_chain >= 4 else 1.0
 
 

@@ -90,7 +90,8 @@ def _convergence(fit: Result, known: Table | None) -> tuple[dict[str, float], di
     names, values = columns.flatten(drawn, fit.labels, fit.axes)
     if not names or fit.draws_per_chain < 4:
         return {}, {}
-    varies = np.ptp(values, axis=(0, 1)) != 0
+    with np.errstate(invalid="ignore"):  # of infinite values
+        varies = np.ptp(values, axis=(0, 1)) != 0
     enough = LEAST_ESS * fit.chains
     rows = {} if known is None else {name: i for i, name in enumerate(known.names)}
     if known is not None and len(rows) == len(known.names):  # labels may be given twice

@@ -59,7 +59,8 @@ def table(fit: Result) -> Any:
     if program.networks:
         raise StanError("profile blocks of programs with networks are not measured")
     folder = Path(program.filename).parent
-    found = api.profiled(program.filename, source=program.source, include_paths=[folder] if folder.is_dir() else [])
+    folders = [folder] if folder.is_dir() else []
+    found = api.profiled(program.filename, source=program.source, include_paths=folders, includes=program.includes)
     costs = [(p, _cost(fit, p)) for p in found]
     names = dict.fromkeys(p.name for p in found)
     rows = [_row(fit, chain, name, costs) for name in names for chain in range(fit.chains)]

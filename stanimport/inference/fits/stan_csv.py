@@ -59,7 +59,8 @@ def _lines(fit: Result, chain: int, path: Path, sig_figs: int | None) -> Iterato
     if fit.warmup is not None:
         variables, stats = ({n: part[n] for n in now} for part, now in zip(fit.warmup, (fit.variables, fit.stats)))
         yield from _rows(*_table(fit, stats, variables, chain), sig_figs)
-    if fit.method == "sample" and fit.metric is not None and fit.step_size is not None:
+    is_adapted = fit.method == "sample" and not fit.settings.get("fixed_param")
+    if is_adapted and fit.metric is not None and fit.step_size is not None:
         yield from _adaptation(float(fit.step_size[chain]), written_out(fit.metric[chain]))
     if fit.method == "variational":
         yield from ("# Stepsize adaptation complete.", f"# eta = {fit.settings.get('eta', 1)}")
@@ -114,8 +115,10 @@ def _shown(name: str, column: Array, sig_figs: int | None) -> list[str]:
 
 def _adaptation(step_size: float, metric: Array) -> Iterator[str]:
     kind = "Diagonal elements of inverse mass matrix:" if metric.ndim == 1 else "Elements of inverse mass matrix:"
+    if not metric.size:  # readers take the line behind the other ones for numbers
+        kind = "No free parameters"
     yield from ("# Adaptation terminated", f"# Step size = {step_size!r}", f"# {kind}")
-    for row in np.atleast_2d(metric):
+    for row in np.atleast_2d(metric) if metric.size else ():
         yield "# " + ", ".join(map(repr, row.tolist()))
 
 

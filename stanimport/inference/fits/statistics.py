@@ -55,11 +55,13 @@ def rhat(draws: np.ndarray) -> np.ndarray:
 
 
 def rhat_and_ess_bulk(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both, which have the normal scores of the draws in common."""
+    """Both, which have the normal scores of the draws in common; NaN for less than four draws of a chain."""
+    if draws.shape[1] < 4:
+        return np.full(draws.shape[-1], np.nan), np.full(draws.shape[-1], np.nan)
     halves = split(draws)
-    folded = np.abs(halves - np.median(halves, axis=(0, 1)))
     scores = rank_normalized(halves)
     with np.errstate(all="ignore"):
+        folded = np.abs(halves - np.median(halves, axis=(0, 1)))
         values = [_potential_reduction(h) for h in (scores, rank_normalized(folded))]
     return _where_defined(draws, np.maximum(*values)), _ess(draws, scores)
 
@@ -79,7 +81,8 @@ def ess_bulk(draws: np.ndarray) -> np.ndarray:
 def ess_tail(draws: np.ndarray) -> np.ndarray:
     """The smaller of the effective sample sizes for the 5% and 95% quantiles; NaN for what does not vary."""
     halves = split(draws)
-    tails = [(halves <= q).astype(float) for q in np.quantile(draws, (0.05, 0.95), axis=(0, 1))]
+    with np.errstate(invalid="ignore"):  # of infinite values
+        tails = [(halves <= q).astype(float) for q in np.quantile(draws, (0.05, 0.95), axis=(0, 1))]
     smaller: np.ndarray = np.fmin(*(_ess(draws, t) for t in tails))
     return smaller
 
@@ -109,12 +112,16 @@ def _ess(draws: np.ndarray, values: np.ndarray) -> np.ndarray:
         return np.full(draws.shape[-1], np.nan)
     count = values.shape[0] * values.shape[1]
     with np.errstate(all="ignore"):
-        size = count / _autocorrelation_time(values)
-    return _where_defined(values, np.minimum(size, count * np.log10(count)))
+        time = _autocorrelation_time(values)  # of antithetic chains it may come out negative
+        return _where_defined(values, count / np.maximum(time, 1 / np.log10(count)))
 
 
 def _autocorrelation_time(values: np.ndarray) -> np.ndarray:
-    """The sum of all autocorrelations, both ways: of pairs up to the first negative one, decreasing."""
+    """The sum of all autocorrelations, both ways: of pairs up to the first negative one, decreasing.
+
+    Half of what is left out then is its first one, if that is positive. Source: Vehtari et al. (2021), section 3.2, and
+    what Stan makes of it.
+    """
     chains, length = values.shape[:2]
     centered = values - values.mean(axis=1, keepdims=True)
     by_column = np.ascontiguousarray(np.moveaxis(centered, -1, 0))
@@ -127,7 +134,9 @@ def _autocorrelation_time(values: np.ndarray) -> np.ndarray:
     correlations[0] = 1
     pairs = correlations[: length // 2 * 2].reshape(length // 2, 2, -1).sum(axis=1)
     kept = np.logical_and.accumulate(pairs > 0)
-    return np.asarray(2 * np.where(kept, np.minimum.accumulate(pairs), 0).sum(axis=0) - 1)
+    first = np.minimum(2 * kept.sum(axis=0), length - 1)[None]
+    left_out = np.where(kept.all(axis=0), 0, np.maximum(np.take_along_axis(correlations, first, 0)[0], 0))
+    return np.asarray(2 * np.where(kept, np.minimum.accumulate(pairs), 0).sum(axis=0) - 1 + left_out)
 
 
 def _where_defined(draws: np.ndarray, values: np.ndarray) -> np.ndarray:

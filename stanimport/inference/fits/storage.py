@@ -202,6 +202,8 @@ def program_of(described: Mapping[str, object]) -> Program:
 
 
 def _item(value: object) -> object:
+    if isinstance(value, list):  # a name with its text
+        return tuple(value)
     return _variable(value) if isinstance(value, dict) and "declaration" in value else value
 
 

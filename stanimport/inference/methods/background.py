@@ -2,7 +2,10 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import sys
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, Protocol, cast, overload
 
@@ -11,6 +14,7 @@ import numpy as np
 from stanlib.data import LARGE
 from stanlib.errors import StanError
 
+from ...errors import StanWarning
 from ..fits.fit import Fit
 from ..running.interrupts import INTERVAL, check
 from ..samplers.control import ChainProgress, Control
@@ -21,7 +25,8 @@ P = ParamSpec("P")
 class Sampling:
     """A run of `sample` in a thread of its own.
 
-    A program that ends while it runs waits for it, as for every thread; `abort` it if you don't want that.
+    A program that ends while it runs waits for it, as for every thread; `abort` it if you don't want that. One that
+    ends by an error, as by Ctrl-C, ends it.
     """
 
     def __init__(self, function: Callable[[], Fit]):
@@ -29,6 +34,8 @@ class Sampling:
         self._fit: Fit | None = None
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, args=(function,), name="stanimport sampling")
+        _wait_at_the_end()
+        _running.add(self)
         self._thread.start()
 
     def _run(self, function: Callable[[], Fit]) -> None:
@@ -38,6 +45,7 @@ class Sampling:
         except BaseException as e:  # whatever it is: who waits gets it
             self._error = e
         finally:
+            _running.discard(self)
             self._done.set()
 
     def __repr__(self) -> str:
@@ -105,6 +113,39 @@ class Sampling:
             raise self._error
         assert self._fit is not None
         return self._fit
+
+    def _finish(self) -> None:
+        """Wait for the run at the end of the program; end it, if that ends by an error or is interrupted now."""
+        try:
+            if getattr(sys, "last_type", None) is not None:  # of the error that was printed
+                self._control.end()
+            self._thread.join()
+        except KeyboardInterrupt:
+            self._control.end()
+            self._thread.join()
+        if isinstance(self._error, Exception):  # which nobody will ask for
+            warnings.warn(f"a run in the background failed: {type(self._error).__name__}: {self._error}", StanWarning,
+                          stacklevel=1)
+
+
+_running: set[Sampling] = set()
+
+
+@functools.cache
+def _wait_at_the_end() -> None:
+    """Have Python wait for runs before it ends its pools of threads, which they need to go on.
+
+    Its `atexit` comes too late for that.
+    """
+    importlib.import_module("concurrent.futures.thread")  # what is registered first is done last
+    register = getattr(threading, "_register_atexit", None)
+    if register is not None:
+        register(_finish_all)
+
+
+def _finish_all() -> None:
+    for run in list(_running):
+        run._finish()
 
 
 class Optional(Protocol[P]):

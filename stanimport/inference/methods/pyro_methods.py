@@ -20,7 +20,9 @@ from pyro.distributions.transforms import biject_to
 from pyro.infer import MCMC, NUTS, SVI, Trace_ELBO, autoguide
 from pyro.poutine.messenger import Messenger
 
+from stanlib.errors import StanError
 from stanlib.ppl.pyro.priors import log_share
+from stanlib.rejection import explaining
 from stanlib.solvers.control import controlled_derivatives
 
 from .. import options, tuples
@@ -151,14 +153,33 @@ class Density:
         return {n: p.reshape(s) for (n, s), p in zip(self.shapes.items(), torch.split(point, sizes))}
 
     def __call__(self, point: torch.Tensor) -> torch.Tensor:
+        terms, log_jacobian = self._terms(point)
+        total = sum(terms.values(), start=torch.zeros(())) + log_jacobian
+        return torch.where(torch.isnan(total), torch.tensor(-torch.inf), total)
+
+    def _terms(self, point: torch.Tensor) -> tuple[dict[str, Any], Any]:
+        """The log densities of all sites at a point, and the log Jacobian of the transforms."""
         place = _Place(self.split(point))
         with controlled_derivatives(), poutine.block(hide_fn=is_no_weight), place:
             trace = poutine.trace(partial(self.module.model, **self.inputs)).get_trace()
             trace.compute_log_prob()
-        terms = [s["log_prob_sum"] + s["scale"] * log_share(s["fn"]) for s in trace.nodes.values()
-                 if s["type"] == "sample"]  # fmt: skip
-        total = sum(terms, start=torch.zeros(())) + place.log_jacobian
-        return torch.where(torch.isnan(total), torch.tensor(-torch.inf), total)
+        terms = {n: s["log_prob_sum"] + s["scale"] * log_share(s["fn"]) for n, s in trace.nodes.items()
+                 if s["type"] == "sample"}  # fmt: skip
+        return terms, place.log_jacobian
+
+    def _why_not(self, point: torch.Tensor) -> tuple[str, int | None]:
+        """Why a point can't be started from: a sentence, and the Stan line, if it is known."""
+        try:
+            with torch.no_grad(), explaining():
+                terms, _ = self._terms(point)
+        except (StanError, ValueError) as e:
+            own = e.__cause__ or e  # Pyro raises it anew, with the shapes of all sites behind it
+            place = getattr(own, "place", None)
+            return str(own), None if place is None else place.line
+        bad = next((n for n, v in terms.items() if not torch.isfinite(v)), None)
+        if bad is not None:
+            return f"the log density of {bad.split('__')[0]} is {float(terms[bad]):g}", None
+        return "the gradient of the log density is not finite", None
 
     def constrain(self, point: torch.Tensor) -> dict[str, torch.Tensor]:
         with torch.no_grad(), poutine.block(), _Place(self.split(point)):
@@ -198,8 +219,10 @@ class Density:
             value = self(point)
             if torch.isfinite(value) and torch.isfinite(torch.autograd.grad(value, point)[0]).all():
                 return point.detach()
-        tried = "the initial values" if certain else f"any of {ATTEMPTS} random initial values"
-        raise InitialValueError(f"{self.program.name} can't start from {tried}")
+        random = f"any of {ATTEMPTS} random initial values within ({-radius:g}, {radius:g})"
+        reason, line = self._why_not(point.detach())
+        tried = "the initial values" if certain else random
+        raise InitialValueError(f"{self.program.name} can't start from {tried}: {reason}", line)
 
 
 def starts(inits: Any, chains: int, seed: int) -> list[Any]:

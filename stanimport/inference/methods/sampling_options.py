@@ -34,6 +34,7 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
         chosen[name] = options.whole(name, given[name], default, 0 if name.startswith("iter_") else 1)
     if not chosen["iter_warmup"] + chosen["iter_sampling"]:
         raise options.OptionError("iter_warmup and iter_sampling are both 0: there is nothing to do")
+    options.flags(**{n: given[n] for n in ("save_warmup", "adapt_engaged", "fixed_param", "restart_stranded")})
     for name in ("parallel_chains", "threads_per_chain", *WINDOWS):
         if given[name] is not None:
             chosen[name] = options.whole(name, given[name], 0, int(name not in WINDOWS))
