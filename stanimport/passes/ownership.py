@@ -64,7 +64,7 @@ def _is_kept(s: gprob.Stmt, times: BindingTimes) -> bool:
 
 
 def _is_about_rows(s: gprob.Stmt) -> bool:
-    """Whether it asks which ints of the data are the same: those of a minibatch are traced, and change no NumPy array."""
+    """Whether it asks which ints of data are the same: those of a minibatch are traced, and change no NumPy array."""
     return any(isinstance(n, gprob.Apply) and n.function.name == ALIKE for p in _parts(s) for n in traversal.walk(p))
 
 

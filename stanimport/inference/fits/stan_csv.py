@@ -7,7 +7,7 @@ from __future__ import annotations
 import glob
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from stanlib.program import Program, Variable
 
 from ..io.files import atomically
 from ..samplers.packed import written_out
-from . import columns
+from . import columns, integers
 from .result import Result
 
 Array = np.ndarray
@@ -55,10 +55,11 @@ def _lines(fit: Result, chain: int, path: Path, sig_figs: int | None) -> Iterato
     """The lines of a chain's file: configuration, header, warm-up, adaptation, draws, times, as far as known."""
     yield from _comments(configuration(fit, chain) | {"output": {"file": path.name}})
     names, now = _table(fit, fit.stats, fit.variables, chain)
+    whole = {name_in_file(n) for n in integers.columns_of(fit.variables, fit.axes)} | _WHOLE.keys()
     yield ",".join(names)
     if fit.warmup is not None:
         variables, stats = ({n: part[n] for n in now} for part, now in zip(fit.warmup, (fit.variables, fit.stats)))
-        yield from _rows(*_table(fit, stats, variables, chain), sig_figs)
+        yield from _rows(*_table(fit, stats, variables, chain), sig_figs, whole)
     if fit.method == "sample" and fit.metric is not None and fit.step_size is not None:
         yield from _adaptation(float(fit.step_size[chain]), written_out(fit.metric[chain]))
     if fit.method == "variational":
@@ -66,8 +67,8 @@ def _lines(fit: Result, chain: int, path: Path, sig_figs: int | None) -> Iterato
         center = {n: np.asarray(v)[None, None] for n, v in fit.info.get("center", {}).items()}
         if center:
             zeros = {n: np.zeros((1, 1)) for n in fit.stats}
-            yield from _rows(*_table(fit, zeros, {n: center[n] for n in fit.variables}, 0), sig_figs)
-    yield from _rows(names, now, sig_figs)
+            yield from _rows(*_table(fit, zeros, {n: center[n] for n in fit.variables}, 0), sig_figs, _WHOLE.keys())
+    yield from _rows(names, now, sig_figs, whole)
     yield from _elapsed(fit, chain)
 
 
@@ -101,13 +102,13 @@ def name_in_file(name: str) -> str:
     return name.replace("[", ".").replace("]", "").replace(",", ".")
 
 
-def _rows(names: Sequence[str], values: Array, sig_figs: int | None) -> Iterator[str]:
-    shown = [_shown(n, column, sig_figs) for n, column in zip(names, values.T)]
+def _rows(names: Sequence[str], values: Array, sig_figs: int | None, whole: Set[str]) -> Iterator[str]:
+    shown = [_shown(column, sig_figs, n in whole) for n, column in zip(names, values.T)]
     return (",".join(row) for row in zip(*shown))
 
 
-def _shown(name: str, column: Array, sig_figs: int | None) -> list[str]:
-    if name in _WHOLE:
+def _shown(column: Array, sig_figs: int | None, is_whole: bool) -> list[str]:
+    if is_whole:
         return [str(int(v)) for v in column]
     return [repr(v) if sig_figs is None else f"{v:.{sig_figs}g}" for v in column.tolist()]
 
@@ -218,6 +219,8 @@ def read(paths: object, program: Program | None, data: Mapping[str, object]) -> 
     parts = [_split(first.names, np.stack([f.values[a:b] for f in files]), method)
              for a, b in ((0, saved), (saved, None))]  # fmt: skip
     (before, before_stats), (variables, stats) = parts
+    if program is not None:
+        before, variables = integers.declared(program, before), integers.declared(program, variables)
     chosen = program or _program(first, variables)
     settings, info = _settings(files, method), _info(files, method)
     if method == "variational":
