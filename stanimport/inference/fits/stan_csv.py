@@ -216,11 +216,9 @@ def read(paths: object, program: Program | None, data: Mapping[str, object]) -> 
     counts = {len(f.values) for f in files}
     if len(counts) > 1 or method == "sample" and counts != {saved + _expected(first)}:
         raise StanDataError(f"{first.path}: the numbers of draws are not those of the configuration: {sorted(counts)}")
-    parts = [_split(first.names, np.stack([f.values[a:b] for f in files]), method)
+    parts = [_split(first.names, np.stack([f.values[a:b] for f in files]), method, program)
              for a, b in ((0, saved), (saved, None))]  # fmt: skip
     (before, before_stats), (variables, stats) = parts
-    if program is not None:
-        before, variables = integers.declared(program, before), integers.declared(program, variables)
     chosen = program or _program(first, variables)
     settings, info = _settings(files, method), _info(files, method)
     if method == "variational":
@@ -296,7 +294,9 @@ def _expected(file: File) -> int:
     return -(-int(file.config["num_samples"]) // int(file.config.get("thin", 1)))
 
 
-def _split(names: Sequence[str], values: Array, method: str) -> tuple[dict[str, Array], dict[str, Array]]:
+def _split(
+    names: Sequence[str], values: Array, method: str, program: Program | None
+) -> tuple[dict[str, Array], dict[str, Array]]:
     """Variables and statistics, from values (chains, draws, columns)."""
     renamed = _RENAMED.get(method, {})
     stats: dict[str, Array] = {}
@@ -304,7 +304,8 @@ def _split(names: Sequence[str], values: Array, method: str) -> tuple[dict[str, 
         if name.endswith("__"):
             stats[renamed.get(name, name)] = values[:, :, i].astype(_WHOLE.get(name, float))
     own = [(n, i) for i, n in enumerate(names) if not n.endswith("__")]
-    return columns.arrays_of([n for n, _ in own], values[:, :, [i for _, i in own]]), stats
+    variables = columns.arrays_of([n for n, _ in own], values[:, :, [i for _, i in own]])
+    return variables if program is None else integers.declared(program, variables), stats
 
 
 def _program(file: File, variables: Mapping[str, Array]) -> Program:
