@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stanlib import extensions
 from stanlib.batches import Rows
+from stanlib.metadata import SIMULATION
 from stanlib.registry import Function
 from stanlib.types import Type
 
@@ -44,7 +45,6 @@ SCHEMES: dict[str, Callable[[typed.TypedProgram, Fresh], gprob.Program]] = {
     "comprehensive": comprehensive.compile, "mixed": mixed.compile, "generative": generative.compile,
     "simulation": simulation.compile,
 }  # fmt: skip
-SIMULATION = "simulation"  # where discrete parameters are drawn, not summed out
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from .dataclass import dataclass
 
+SIMULATION = "simulation"  # the scheme in which discrete parameters are drawn, not summed out
+
 
 @dataclass(frozen=True)
 class Variable:
@@ -59,6 +61,13 @@ class Program:
     discrete_parameters: tuple[Variable, ...] = ()
     functions: tuple[tuple[str, str], ...] = ()
     includes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def drawn_integers(self) -> tuple[Variable, ...]:
+        """Its discrete parameters: drawn with generated quantities, and by its model under the scheme simulation."""
+        if self.scheme != SIMULATION:
+            return self.discrete_parameters
+        return tuple(v for v in self.transformed_parameters if v.type.rpartition(" ")[2] == "int")
 
     def names(self, *groups: str) -> tuple[str, ...]:
         """The names of the variables of some blocks: `names("data", "parameters")`."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from . import batches, declared_sizes, drawn, networks, places
 from .batches import Batches, warn_of_rows
+from .discrete.asking import drawing_at, given_integers
 from .errors import LIMITS, StanDataError, StanDomainError, StanError, StanIndexError, StanReject
 from .lanes import frames
-from .metadata import Program, Variable
+from .metadata import SIMULATION, Program, Variable
 from .rejection import collected, explaining, is_error_of_data, rejecting_draws, unusable
 from .unknown_outcomes import with_moved
 
@@ -196,7 +197,8 @@ class Model(_Called):
         with rejecting_draws(), networks.call_with(self.program, inputs) as rest:
             with batches.reading(self.batches.totals):
                 given = with_moved(self.data.prepare(rest))
-            with batches.call_with(self.program, self.batches, given), collected() as rejections:
+            site = self.backend.discrete if self.program.scheme == SIMULATION else None
+            with batches.call_with(self.program, self.batches, given), collected() as rejections, drawing_at(site):
                 try:
                     self._run(**self._named(given))
                 except LIMITS:
@@ -270,7 +272,8 @@ class GeneratedQuantities(_Called):
     """`generated_quantities(**inputs, **draw)`: transformed parameters and generated quantities of one draw.
 
     Takes what `transformed_data` returned, or the raw data, and a value of every parameter. Returns a dict. Random
-    numbers come from the backend: for NumPyro under `numpyro.handlers.seed`, a new key for every draw.
+    numbers come from the backend: for NumPyro under `numpyro.handlers.seed`, a new key for every draw. Discrete
+    parameters have the values that the draw has of them; those that it lacks are drawn given all others.
 
     Raises:
         StanDataError: for a draw that lacks a parameter, or has one of other sizes than the program declares.
@@ -292,7 +295,8 @@ class GeneratedQuantities(_Called):
             for v in self.program.parameters:
                 given[v.name] = self._drawn(v, v.name, inputs)
                 declared_sizes.verify(v, given[v.name], given, self.program)
-            with collected() as rejections, explaining():
+            known = {v.name: self.backend.draw(inputs[v.name]) for v in self.program.drawn_integers if v.name in inputs}
+            with collected() as rejections, explaining(), given_integers(known):
                 result: dict[str, Any] = self._run(**self._named(given))
                 made: dict[str, Any] = unusable(result, rejections.take())
                 return made

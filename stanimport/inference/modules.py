@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from stanlib.errors import StanError
+from stanlib.metadata import SIMULATION
 from stanlib.networks import Network, StanNetworkError
 from stanlib.program import Module, Program
 
@@ -185,7 +186,7 @@ def for_numpyro(module: Module) -> Module:
 
 def drawn_integers(program: Program) -> list[str]:
     """The discrete parameters that a program's model draws itself, as the scheme simulation has it."""
-    return [v.name for v in program.transformed_parameters if v.type.rpartition(" ")[2] == "int"]
+    return [v.name for v in program.drawn_integers] if program.scheme == SIMULATION else []
 
 
 def require_density(program: Program) -> None:

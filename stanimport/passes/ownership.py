@@ -15,6 +15,7 @@ from ..ir import gprob, traversal
 from ..ir.uses import names_in, reads, walk_statements, writes
 from .binding_times import BindingTimes
 
+ALIKE = "discrete_alike__"
 _FRESH = (gprob.Const, gprob.MakeArray, gprob.MakeRow)
 _KEEPING = (gprob.Observe, gprob.Factor, gprob.Sample, gprob.Param, gprob.Deterministic)
 
@@ -45,7 +46,7 @@ def analyse(body: Sequence[gprob.Stmt], times: BindingTimes) -> Ownership:
             calls.append(s)
         if isinstance(s, gprob.Recur):  # all iterations may be given the same array
             held.update((*s.inputs, *s.given))
-        if _is_kept(s, times):
+        if _is_kept(s, times) or _is_about_rows(s):
             held |= reads(s)
     changed = assigned - held - times.dynamic
     shared = set(changed)
@@ -60,6 +61,11 @@ def _is_kept(s: gprob.Stmt, times: BindingTimes) -> bool:
     if isinstance(s, _KEEPING) or any(map(times.is_dynamic, _parts(s))):
         return True
     return not times.dynamic.isdisjoint({*writes(s), *reads(s)})
+
+
+def _is_about_rows(s: gprob.Stmt) -> bool:
+    """Whether it asks which ints of data are the same: those of a minibatch are traced, and change no NumPy array."""
+    return any(isinstance(n, gprob.Apply) and n.function.name == ALIKE for p in _parts(s) for n in traversal.walk(p))
 
 
 def _parts(s: gprob.Stmt) -> list[object]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from stanlib.constraints import AFFINE
+from stanlib.types import is_discrete
 
 from ..ir import gprob, traversal, typed
 from ..ir.fresh import Fresh, stem
@@ -79,8 +80,10 @@ def _checks(block: Stmts) -> Iterator[gprob.Stmt]:
 
 
 def _records(block: Stmts) -> Iterator[gprob.Stmt]:
+    """What is computed of parameters; discrete ones, which the scheme simulation draws there, have their own sites."""
     for v in variables(block):
-        yield gprob.Deterministic(v.span, v.symbol, v.name)
+        if not is_discrete(v.sized.type):
+            yield gprob.Deterministic(v.span, v.symbol, v.name)
 
 
 class _Effects:

@@ -5,17 +5,20 @@ probability that z[n] is k.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..arrays import namespace
 from ..dataclass import dataclass
-from .problem import Variable
+from ..errors import StanDataError
+
+if TYPE_CHECKING:
+    from .problem import Variable
 
 
 @dataclass
@@ -32,7 +35,10 @@ class Question:
     seen: dict[str, Variable] = field(default_factory=dict)
 
 
+Site = Callable[[str, Any], Any]  # a name and a value that was drawn: the value that handlers give it, or that one
+
 _current: ContextVar[Question | None] = ContextVar("question", default=None)
+_site: ContextVar[Site | None] = ContextVar("site", default=None)
 
 
 @contextmanager
@@ -61,3 +67,69 @@ def given_some(variables: Sequence[Variable]) -> Iterator[None]:
 def asked() -> Question:
     """The question that sums and draws have to answer."""
     return _current.get() or Question()
+
+
+@contextmanager
+def given_integers(values: Mapping[str, Any]) -> Iterator[None]:
+    """Inside, draws have these values of variables, by name."""
+    if not values:
+        yield
+        return
+    with asking(replace(asked(), given={**asked().given, **values})):
+        yield
+
+
+@contextmanager
+def drawing_at(site: Site | None) -> Iterator[None]:
+    """Inside, every variable that is drawn has a site of its own in the model."""
+    token = _site.set(site)
+    try:
+        yield
+    finally:
+        _site.reset(token)
+
+
+def at_sites(variables: Sequence[Variable], draw: Callable[[], Any]) -> Any:
+    """A draw of all variables as one array over their elements, through their sites, if they have any.
+
+    What handlers give one of them, those behind it are drawn given that.
+
+    Raises:
+        StanDataError: for values of other sizes, and outside of the bounds where they are known.
+    """
+    values, site = draw(), _site.get()
+    if site is None:
+        return values
+    given, start = dict(asked().given), 0
+    for v in variables:
+        end = start + v.lower.size
+        xp = namespace((values,))
+        mine = xp.reshape(values[start:end], v.shape)
+        taken = site(v.name, mine)
+        given[v.name] = taken
+        if taken is not mine:
+            with given_integers(given):
+                values = draw()
+        start = end
+    return values
+
+
+def whole(variable: Variable, value: Any) -> Any:
+    """What somebody gives a variable, as ints.
+
+    Raises:
+        StanDataError: for a value of other sizes, and where it is known one that is no int or outside of the bounds.
+    """
+    xp = namespace((value,))
+    if tuple(xp.shape(value)) != variable.shape:
+        sizes = f"is declared with sizes {variable.shape}, its value has {tuple(xp.shape(value))}"
+        raise StanDataError(f"{variable.name} {sizes}", variable.name)
+    known = xp.known(value)
+    if known is None:
+        return xp.integer(value)
+    found = np.reshape(np.asarray(known), -1)
+    low, high = variable.lower.reshape(-1), variable.upper.reshape(-1)
+    for n in map(int, np.flatnonzero(~((found >= low) & (found <= high) & (found == np.floor(found))))):
+        element = variable.element(variable.first + n)
+        raise StanDataError(f"{element} is {found[n]}, but must be an int from {low[n]} to {high[n]}", variable.name)
+    return np.asarray(known).astype(int)

@@ -204,7 +204,12 @@ def places(stands: Any) -> np.ndarray:
 
 
 def alike(keys: Sequence[Any]) -> np.ndarray:
-    """Numbers from 1 for the places of arrays of one shape, the same where all of the arrays are."""
+    """Numbers from 1 for the places of arrays of one shape, the same where all of the arrays are.
+
+    Of arrays that are traced, data of a minibatch, nothing is known: then all are different.
+    """
+    if any(namespace((k,)).known(k) is None for k in keys):
+        return 1 + np.arange(np.size(keys[0])).reshape(np.shape(keys[0]))
     which = np.zeros(np.size(keys[0]), int)
     for k in keys:  # the numbers of pairs are those of the columns of all arrays, in their order
         values, at = _numbered(np.asarray(k, int).reshape(-1))

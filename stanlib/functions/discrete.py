@@ -211,10 +211,16 @@ def discrete_draw__(xp: Namespace, random: Random, *arguments: Array) -> Array:
     """One draw of all discrete parameters given the terms, as one array over their elements."""
     from ..discrete import asking, elimination, problem, reading
 
-    found, question = reading.read(xp, arguments), asking.asked()
-    given = question.given
-    if given and all(v.name in given for v in found.own):
-        return problem.joined(found.own, given)
-    with asking.given_some(found.own):
-        values = found.values(elimination.most_probable(found) if question.mode else elimination.drawn(found, random))
-    return problem.replaced(found.own, values, given)
+    found = reading.read(xp, arguments)
+
+    def draw() -> Array:
+        question = asking.asked()
+        given = {v.name: asking.whole(v, question.given[v.name]) for v in found.own if v.name in question.given}
+        if given and all(v.name in given for v in found.own):
+            return problem.joined(found.own, given)
+        with asking.given_some(found.own):
+            places = elimination.most_probable(found) if question.mode else elimination.drawn(found, random)
+            return problem.replaced(found.own, found.values(places), given)
+
+    values: Array = asking.at_sites(found.own, draw)
+    return values

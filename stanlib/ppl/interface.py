@@ -108,6 +108,9 @@ class Sites(Protocol):
     def deterministic(self, name: str, value: Value) -> None:
         """Record a transformed parameter."""
 
+    def discrete(self, name: str, drawn: Value) -> Value:
+        """The site of a discrete parameter that was drawn: what handlers give it, or the same object."""
+
     def half(self, distribution: object, lower: Value | None = None, upper: Value | None = None) -> object:
         """One half of a symmetric law."""
 

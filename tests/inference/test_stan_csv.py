@@ -224,3 +224,23 @@ def test_arviz_reads_files_without_a_metric(tmp_path, program, options, backend)
     again = stanimport.from_csv(paths)
     assert again.settings["fixed_param"] is bool(options) and again.metric is None
     np.testing.assert_array_equal(again.stan_variable("z"), fit.stan_variable("z"))
+
+
+def test_integers_are_written_and_read_as_such(tmp_path):
+    module = stanimport.loads("""
+        data { int N; vector[N] y; }
+        parameters { vector[2] mu; array[N] int<lower=1, upper=2> z; }
+        model { mu ~ normal(0, 3); for (n in 1:N) z[n] ~ categorical([0.5, 0.5]'); y ~ normal(mu[z], 1); }
+        generated quantities { int same = z[1] == z[2]; tuple(int, real) t = (z[1], 1.5); }
+    """)
+    data = {"N": 3, "y": [-2.0, 2.0, 1.0]}
+    fit = stanimport.sample(module, data, seed=1, chains=2, iter_warmup=20, iter_sampling=10, save_warmup=True)
+    paths = fit.save_csvfiles(tmp_path)
+    *_, last = (line for line in paths[0].read_text().splitlines() if line and not line.startswith("#"))
+    z, same = (fit.stan_variable(n) for n in ("z", "same"))
+    assert last.split(",")[-6:] == [*map(str, z[9]), str(same[9]), str(z[9, 0]), "1.5"]
+    again = stanimport.from_csv(paths, module=module, data=data)
+    for name in ("z", "same"):
+        assert again.stan_variable(name).dtype.kind == "i"
+        np.testing.assert_array_equal(again.stan_variable(name), fit.stan_variable(name))
+    assert [v.dtype.kind for v in again.stan_variable("t")] == ["i", "f"]

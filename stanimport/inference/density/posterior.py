@@ -18,6 +18,7 @@ from numpyro import handlers
 from numpyro.distributions import ExpandedDistribution, biject_to, constraints
 
 from stanlib.errors import StanError
+from stanlib.ppl.numpyro.distributions import Drawn
 from stanlib.ppl.numpyro.priors import log_share
 from stanlib.solvers.control import controlled_derivatives
 
@@ -274,7 +275,7 @@ class Posterior(Evaluated["Posterior"]):
 
 
 def is_parameter(site: Mapping[str, object]) -> bool:
-    return site["type"] == "sample" and not site["is_observed"]
+    return site["type"] == "sample" and not site["is_observed"] and not isinstance(site["fn"], Drawn)
 
 
 def is_term(site: Mapping[str, object]) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import glob
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from stanlib.program import Program, Variable
 
 from ..io.files import atomically
 from ..samplers.packed import written_out
-from . import columns
+from . import columns, integers
 from .result import Result
 
 Array = np.ndarray
@@ -55,10 +55,11 @@ def _lines(fit: Result, chain: int, path: Path, sig_figs: int | None) -> Iterato
     """The lines of a chain's file: configuration, header, warm-up, adaptation, draws, times, as far as known."""
     yield from _comments(configuration(fit, chain) | {"output": {"file": path.name}})
     names, now = _table(fit, fit.stats, fit.variables, chain)
+    whole = {name_in_file(n) for n in integers.columns_of(fit.variables, fit.axes)} | _WHOLE.keys()
     yield ",".join(names)
     if fit.warmup is not None:
         variables, stats = ({n: part[n] for n in now} for part, now in zip(fit.warmup, (fit.variables, fit.stats)))
-        yield from _rows(*_table(fit, stats, variables, chain), sig_figs)
+        yield from _rows(*_table(fit, stats, variables, chain), sig_figs, whole)
     is_adapted = fit.method == "sample" and not fit.settings.get("fixed_param")
     if is_adapted and fit.metric is not None and fit.step_size is not None:
         yield from _adaptation(float(fit.step_size[chain]), written_out(fit.metric[chain]))
@@ -67,8 +68,8 @@ def _lines(fit: Result, chain: int, path: Path, sig_figs: int | None) -> Iterato
         center = {n: np.asarray(v)[None, None] for n, v in fit.info.get("center", {}).items()}
         if center:
             zeros = {n: np.zeros((1, 1)) for n in fit.stats}
-            yield from _rows(*_table(fit, zeros, {n: center[n] for n in fit.variables}, 0), sig_figs)
-    yield from _rows(names, now, sig_figs)
+            yield from _rows(*_table(fit, zeros, {n: center[n] for n in fit.variables}, 0), sig_figs, _WHOLE.keys())
+    yield from _rows(names, now, sig_figs, whole)
     yield from _elapsed(fit, chain)
 
 
@@ -102,13 +103,13 @@ def name_in_file(name: str) -> str:
     return name.replace("[", ".").replace("]", "").replace(",", ".")
 
 
-def _rows(names: Sequence[str], values: Array, sig_figs: int | None) -> Iterator[str]:
-    shown = [_shown(n, column, sig_figs) for n, column in zip(names, values.T)]
+def _rows(names: Sequence[str], values: Array, sig_figs: int | None, whole: Set[str]) -> Iterator[str]:
+    shown = [_shown(column, sig_figs, n in whole) for n, column in zip(names, values.T)]
     return (",".join(row) for row in zip(*shown))
 
 
-def _shown(name: str, column: Array, sig_figs: int | None) -> list[str]:
-    if name in _WHOLE:
+def _shown(column: Array, sig_figs: int | None, is_whole: bool) -> list[str]:
+    if is_whole:
         return [str(int(v)) for v in column]
     return [repr(v) if sig_figs is None else f"{v:.{sig_figs}g}" for v in column.tolist()]
 
@@ -218,7 +219,7 @@ def read(paths: object, program: Program | None, data: Mapping[str, object]) -> 
     counts = {len(f.values) for f in files}
     if len(counts) > 1 or method == "sample" and counts != {saved + _expected(first)}:
         raise StanDataError(f"{first.path}: the numbers of draws are not those of the configuration: {sorted(counts)}")
-    parts = [_split(first.names, np.stack([f.values[a:b] for f in files]), method)
+    parts = [_split(first.names, np.stack([f.values[a:b] for f in files]), method, program)
              for a, b in ((0, saved), (saved, None))]  # fmt: skip
     (before, before_stats), (variables, stats) = parts
     chosen = program or _program(first, variables)
@@ -296,7 +297,9 @@ def _expected(file: File) -> int:
     return -(-int(file.config["num_samples"]) // int(file.config.get("thin", 1)))
 
 
-def _split(names: Sequence[str], values: Array, method: str) -> tuple[dict[str, Array], dict[str, Array]]:
+def _split(
+    names: Sequence[str], values: Array, method: str, program: Program | None
+) -> tuple[dict[str, Array], dict[str, Array]]:
     """Variables and statistics, from values (chains, draws, columns)."""
     renamed = _RENAMED.get(method, {})
     stats: dict[str, Array] = {}
@@ -304,7 +307,8 @@ def _split(names: Sequence[str], values: Array, method: str) -> tuple[dict[str, 
         if name.endswith("__"):
             stats[renamed.get(name, name)] = values[:, :, i].astype(_WHOLE.get(name, float))
     own = [(n, i) for i, n in enumerate(names) if not n.endswith("__")]
-    return columns.arrays_of([n for n, _ in own], values[:, :, [i for _, i in own]]), stats
+    variables = columns.arrays_of([n for n, _ in own], values[:, :, [i for _, i in own]])
+    return variables if program is None else integers.declared(program, variables), stats
 
 
 def _program(file: File, variables: Mapping[str, Array]) -> Program:

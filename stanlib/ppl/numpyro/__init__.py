@@ -52,7 +52,7 @@ from .distributions import Improper, Restricted, Truncated, Uninformed, make
 from .elements import by_elements  # noqa: F401
 from .networks import TRAINED, call_network  # noqa: F401
 from .priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
-from .sites import is_predicting, latent, observed, weighted
+from .sites import discrete, is_predicting, latent, observed, weighted  # noqa: F401
 from .states import UNSET
 from .supports import support_of
 from .tracing import lifted_under

@@ -263,3 +263,22 @@ class Improper(NumPyroDistribution):
         )
 
 
+class Drawn(NumPyroDistribution):
+    """What stands at the site of discrete parameters that their laws, elsewhere, have drawn together: that draw."""
+
+    is_term = False
+    pytree_data_fields = ("drawn",)
+
+    def __init__(self, drawn: jax.Array):
+        self.drawn = drawn
+        super().__init__((), jnp.shape(drawn), validate_args=False)
+
+    @property
+    def support(self) -> Any:
+        return constraints.independent(_SUPPORTS["integer"], len(self.event_shape))
+
+    def log_prob(self, value: Any) -> Any:
+        return jnp.zeros(jnp.shape(value)[: jnp.ndim(value) - len(self.event_shape)])
+
+    def sample(self, key: object, sample_shape: tuple[int, ...] = ()) -> jax.Array:
+        return jnp.broadcast_to(self.drawn, (*sample_shape, *self.event_shape)) if sample_shape else self.drawn

@@ -13,7 +13,7 @@ from ... import batches
 from ...drawn import note
 from ...errors import StanUnsupportedError
 from ..values import check_value
-from .distributions import of_shape
+from .distributions import Drawn, of_shape
 
 
 def latent(name: str, law: Any) -> Any:
@@ -41,6 +41,11 @@ def _has_key() -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NumPyro's, where there is no handler
         return numpyro.prng_key() is not None
+
+
+def discrete(name: str, drawn: Any) -> Any:
+    """A discrete parameter that was drawn: what handlers give it, or the same object."""
+    return numpyro.sample(name, Drawn(drawn))
 
 
 def observed(name: str, law: Any, value: Any) -> None:

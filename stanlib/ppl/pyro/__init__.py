@@ -50,7 +50,7 @@ from .elements import by_elements  # noqa: F401
 from .networks import TRAINED, call_network  # noqa: F401
 from .particles import plate_around, run_all
 from .priors import approximate, domain_of, half, param, sample, sample_unconstrained  # noqa: F401
-from .sites import REJECTED, latent, observed, rejected, weighted
+from .sites import REJECTED, discrete, latent, observed, rejected, weighted  # noqa: F401
 from .sites import deterministic as record
 
 make_distribution = lane_law(make_placed)

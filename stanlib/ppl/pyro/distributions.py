@@ -370,3 +370,23 @@ class Improper(TorchDistribution):
 
     def expand(self, batch_shape: Any, _instance: object = None) -> "Improper":
         return Improper(self._support, (*batch_shape, *self.event_shape), self.drawn)
+
+
+class Drawn(TorchDistribution):
+    """What stands at the site of discrete parameters that their laws, elsewhere, have drawn together: that draw."""
+
+    arg_constraints: dict[str, Any] = {}
+
+    def __init__(self, drawn: torch.Tensor):
+        self.drawn = drawn
+        super().__init__(torch.Size(), drawn.shape, validate_args=False)
+
+    @constraints.dependent_property
+    def support(self) -> Any:
+        return constraints.independent(constraints.integer_interval(-(2**31), 2**31 - 1), len(self.event_shape))
+
+    def log_prob(self, value: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(value.shape[: value.ndim - len(self.event_shape)])
+
+    def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        return self.drawn.expand((*sample_shape, *self.event_shape)) if sample_shape else self.drawn

@@ -17,7 +17,7 @@ from pyro.poutine.indep_messenger import IndepMessenger
 from ... import batches
 from ...drawn import note
 from ..values import check_value
-from .distributions import of_shape
+from .distributions import Drawn, of_shape
 from .particles import Laws, Plate, is_one_of_several, together
 
 REJECTED = "rejected__"
@@ -54,6 +54,14 @@ def as_event(law: Any) -> Any:
     """The law of all entries together."""
     rank = len(law.batch_shape)
     return law.to_event(rank) if rank else law
+
+
+def discrete(name: str, drawn: torch.Tensor) -> Any:
+    """A discrete parameter that was drawn: what handlers give it, or the same object."""
+    if is_one_of_several():
+        deterministic(name, drawn)
+        return drawn
+    return pyro.sample(name, Drawn(drawn))
 
 
 def observed(name: str, law: Any, value: Any) -> None:

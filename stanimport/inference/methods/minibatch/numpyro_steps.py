@@ -12,7 +12,10 @@ import numpy as np
 import numpyro
 from jax.flatten_util import ravel_pytree
 from numpyro import handlers
+from numpyro.distributions import biject_to
 from numpyro.infer import SVI, Trace_ELBO, init_to_value
+
+from stanlib.ppl.numpyro.distributions import Improper
 
 from ... import options
 from ...density import initial
@@ -181,7 +184,7 @@ class Steps:
     def verify(self, batch: Mapping[str, np.ndarray]) -> None:
         """Raise the error of a batch whose data no draw can go with, such as an index that is out of range."""
         with TRACING, double_precision(), handlers.block(), handlers.seed(rng_seed=0):
-            self.module.model(**{**self.inputs.fixed, **batch})
+            handlers.substitute(self.module.model, substitute_fn=_middle)(**{**self.inputs.fixed, **batch})
 
     # --- results
 
@@ -279,3 +282,12 @@ def _filled(values: np.ndarray, length: int) -> np.ndarray:
     made = np.zeros((length, *values.shape[1:]), values.dtype)
     made[: len(values)] = values
     return made
+
+
+def _middle(site: Mapping[str, Any]) -> Any:
+    """A value of a parameter whose law can't be drawn from: 0 on the unconstrained scale."""
+    law = site["fn"] if site["type"] == "sample" and not site["is_observed"] else None
+    if not isinstance(law, Improper) or law.drawn is not None:
+        return None
+    transform = biject_to(law.support)
+    return transform(jnp.zeros(transform.inverse_shape(law.shape())))
