@@ -66,8 +66,8 @@ def test_the_bound_of_a_guide_is_that_of_the_automatic_guide_of_the_same_family(
         guide { mu ~ normal(m, t); }
     """
     options = {"iter": 1200, "eta": 0.05, "draws": 100}
-    own, automatic = (fitted(source, backend, {"N": 20, "y": Y}, algorithm=a, **options) for a in ("guide", "meanfield"))
-    bounds = [f.info["elbo"][-3:].mean() for f in (own, automatic)]
+    fits = [fitted(source, backend, {"N": 20, "y": Y}, algorithm=a, **options) for a in ("guide", "meanfield")]
+    bounds = [f.info["elbo"][-3:].mean() for f in fits]
     assert bounds[0] == pytest.approx(bounds[1], abs=0.5)  # without half and volume there are log 2 and 3 log 3 between
     batches = fitted(source, backend, {"N": 20, "y": Y}, algorithm="guide", minibatch={"N": 20}, iter=900, eta=0.05)
     assert batches.info["elbo"][-3:].mean() == pytest.approx(bounds[1], abs=0.5)

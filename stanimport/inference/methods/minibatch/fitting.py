@@ -165,16 +165,19 @@ def _fit(
         names = frozenset(n for s in wanted for n in rows[s].axes if n in module.stan.names("parameters"))
         drawn = steps.draws_of_rows(state, at.tables, inputs.feed.some(wanted), names, settings["draws"])
         info |= {f"{n}.draws": v for n, v in drawn.items()}
-    if settings["khat"] and not known:
-        info["pareto_k"] = math.nan
-    elif settings["khat"]:
-        size, totals = inputs.feed.longest, inputs.feed.totals
-        others = math.prod(n for s, n in totals.items() if s != size)
-        batch = _length(totals[size], max(1, max(ROWS, inputs.feed.batch[size]) // others))
-        info["pareto_k"] = importance.pareto_shape(steps.ratios(state, at.tables, min(DRAWS, settings["draws"]), batch))
+    if settings["khat"]:
+        info["pareto_k"] = _pareto_shape(inputs, steps, at, min(DRAWS, settings["draws"])) if known else math.nan
     data = inputs.fixed | {n: t for s, t in inputs.feed.totals.items() for n in rows[s].sizes}
     return Fit(module.stan, "variational", {n: v[None] for n, v in variables.items()}, {}, data, settings, info,
                steps.trained(state, module))  # fmt: skip
+
+
+def _pareto_shape(inputs: Inputs, steps: Any, at: Progressing, draws: int) -> float:
+    """That of the weights of so many draws, by a pass over all data."""
+    size, totals = inputs.feed.longest, inputs.feed.totals
+    others = math.prod(n for s, n in totals.items() if s != size)
+    batch = _length(totals[size], max(1, max(ROWS, inputs.feed.batch[size]) // others))
+    return importance.pareto_shape(steps.ratios(at.result(), at.tables, draws, batch))
 
 
 def _info(at: Progressing, tol_rel_obj: float, constant: float) -> dict[str, Any]:
