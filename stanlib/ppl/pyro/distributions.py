@@ -329,7 +329,7 @@ class Truncated(TorchDistribution):
             return self._quantile(self._share(sample_shape))
 
     def rsample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
-        """A draw with the derivatives of the implicit function: it is itself searched for.
+        """A draw with the derivatives of the implicit function, as it is searched for; none where the density is 0.
 
         Source: Figurnov, Mohamed and Mnih (2018), "Implicit Reparameterization Gradients", section 3.
         """
@@ -341,7 +341,8 @@ class Truncated(TorchDistribution):
         lower, upper = self._bounds(share)
         over = torch.as_tensor(excess(xp, self.base.record, self.base.arguments, lower, upper, share, found))
         density = torch.as_tensor(self.base.log_prob(found)).detach().exp()
-        return found - (over - over.detach()) / density
+        is_told = (density > 0) & torch.isfinite(over)
+        return torch.where(is_told, found - (over - over.detach()) / torch.where(is_told, density, 1.0), found)
 
     def _share(self, sample_shape: torch.Size) -> torch.Tensor:
         like = tensors(self.base.arguments)[:1]
@@ -354,8 +355,7 @@ class Truncated(TorchDistribution):
         return lower, upper
 
     def _quantile(self, share: torch.Tensor) -> torch.Tensor:
-        lower, upper = self._bounds(share)
-        return torch.as_tensor(truncated_quantile(xp, self.base.record, self.base.arguments, lower, upper, share))
+        return torch.as_tensor(truncated_quantile(xp, self.base.record, self.base.arguments, *self._bounds(share), share))
 
 
 class Restricted(Truncated):
