@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpyro import handlers
 from numpyro.infer import SVI, init_to_value
@@ -66,12 +67,13 @@ def explicit(module: Any, data: Mapping[str, Any], guide: Callable[..., Any], se
 
     def one(key: Any, _: Any) -> dict[str, Any]:
         keys = [key_of(key, i) for i in range(2)]
-        fixed = handlers.substitute(partial(guide, **inputs), data=params)
+        given = jax.tree.map(jnp.asarray, params)  # states of networks change in place
+        fixed = handlers.substitute(partial(guide, **inputs), data=given)
         trace = handlers.trace(seeded(fixed, keys[0])).get_trace()
         parameters = _parameters(trace, posterior)
         made = parameters | {_CONSTANT: constant(posterior.at(parameters))}
         made |= densities(trace, posterior) if khat else {}
-        with handlers.substitute(data=params):  # networks that are functions with parameters of their own
+        with handlers.substitute(data=given):  # networks that are functions with parameters of their own
             return made | posterior.generate(keys[1], parameters)
 
     count = settings["draws"]
@@ -99,7 +101,8 @@ def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[
     program = Program(partial(advanced, svi), state, np.int64(1), hasty=True)
     state, losses = taken(program, state, settings, show)
     with double_precision():
-        return jax.tree.map(np.asarray, svi.get_params(state)), losses
+        found = {**svi.get_params(state), **(state.mutable_state or {})}
+        return jax.tree.map(np.asarray, found), losses
 
 
 def _initialized(svi: SVI, key: np.ndarray) -> object:

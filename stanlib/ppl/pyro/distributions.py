@@ -336,11 +336,9 @@ class Truncated(TorchDistribution):
         share = self._share(sample_shape)
         with torch.no_grad():
             found = self._quantile(share)
-        if not torch.is_grad_enabled():
-            return found
-        lower, upper = self._bounds(share)
-        over = torch.as_tensor(excess(xp, self.base.record, self.base.arguments, lower, upper, share, found))
-        density = torch.as_tensor(self.base.log_prob(found)).detach().exp()
+        base, bounds = self.base, self._bounds(share)
+        over = torch.as_tensor(excess(xp, base.record, base.arguments, *bounds, share, found))
+        density = torch.as_tensor(base.log_prob(found)).detach().exp()
         is_told = (density > 0) & torch.isfinite(over)
         return torch.where(is_told, found - (over - over.detach()) / torch.where(is_told, density, 1.0), found)
 
@@ -351,11 +349,12 @@ class Truncated(TorchDistribution):
         return share.clamp(min=torch.finfo(share.dtype).tiny)
 
     def _bounds(self, share: torch.Tensor) -> tuple[Any, Any]:
-        lower, upper = (None if b is None else tensors([b])[0].to(share) for b in (self.lower, self.upper))
-        return lower, upper
+        made = [None if b is None else tensors([b])[0].to(share) for b in (self.lower, self.upper)]
+        return made[0], made[1]
 
     def _quantile(self, share: torch.Tensor) -> torch.Tensor:
-        return torch.as_tensor(truncated_quantile(xp, self.base.record, self.base.arguments, *self._bounds(share), share))
+        base, bounds = self.base, self._bounds(share)
+        return torch.as_tensor(truncated_quantile(xp, base.record, base.arguments, *bounds, share))
 
 
 class Restricted(Truncated):

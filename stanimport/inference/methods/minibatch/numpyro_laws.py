@@ -156,7 +156,7 @@ class Automatic:
             bound = Trace_ELBO(num_particles=count)
             return bound.loss_with_mutable_state(key, params, self.model, self.guide, batch, laws)["loss"], None
 
-        def pair(key: Any) -> Any:
+        def pair(key: Any) -> tuple[Any, Any]:
             keys = jax.random.split(key)
             by_guide, trace = compute_log_probs(handlers.seed(self.guide, keys[0]), (batch, laws), {}, params)
             drawn = {n: trace[n]["value"] for n in ("point", *(_SITE + s for s in laws)) if n in trace}
@@ -165,13 +165,14 @@ class Automatic:
             total = -sum(by_guide.values(), start=jnp.zeros(()))
             for values in (drawn, {n: 2 * means[n] - v for n, v in drawn.items()}):
                 model = handlers.substitute(handlers.seed(self.model, keys[1]), data=values)
-                by_model, _ = compute_log_probs(model, (batch, laws), {}, params)
+                by_model, trace = compute_log_probs(model, (batch, laws), {}, params)
                 total = total + sum(by_model.values(), start=jnp.zeros(())) / 2
-            return -total
+            return -total, {n: s["value"] for n, s in trace.items() if s["type"] == "mutable"} or None
 
         if count == 1:
-            return pair(key), None
-        return jnp.mean(jax.vmap(pair)(jax.random.split(key, count))), None
+            return pair(key)
+        losses, states = jax.vmap(pair)(jax.random.split(key, count))
+        return jnp.mean(losses), jax.tree.map(lambda s: s[-1], states)
 
     def joined(self, shared: Any, rows: Mapping[str, Any]) -> Any:
         """A point of a batch, from the parameters that all share and those of the batch's rows."""
