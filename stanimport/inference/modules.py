@@ -72,10 +72,14 @@ def copied(module: Module) -> Module:
 
 def with_weights(module: Module, params: Mapping[str, Any]) -> Module:
     """The module with its networks as NumPyro has trained them."""
-    from stanlib.ppl.numpyro.networks import with_weights as trained_network
+    from stanlib.ppl.numpyro.networks import flat_weights, with_weights
 
-    trained = {n: params.get(f"{n}$params") for n in module.model.networks}
-    known = {n: trained_network(module.model.networks[n], w) for n, w in trained.items() if w is not None}
+    known = {}
+    for name, network in module.model.networks.items():
+        parts = params.get(f"{name}$params"), params.get(f"{name}$state", {}).get("state")
+        weights = {n: w for part in parts if part is not None for n, w in flat_weights(part).items()}
+        if weights:
+            known[name] = with_weights(network, weights)
     return with_networks(module, known)
 
 

@@ -200,3 +200,51 @@ def test_networks_of_another_shape_are_refused(tmp_path):
         Fit.load(path, networks={"net": nnx.Linear(2, 3, rngs=nnx.Rngs(0))})
     with pytest.raises(stanimport.StanError, match="declares no network 'nett'"):
         Fit.load(path, networks={"nett": flax_net()[0]})
+
+
+BATCHED = """
+    networks { matrix net(matrix x); }
+    data { int N; matrix[N, 2] x; matrix[N, 2] y; }
+    parameters { real<lower=0> s; }
+    model { s ~ exponential(1); to_vector(y) ~ normal(to_vector(net(x)), s); }
+    generated quantities { matrix[N, 2] f = net(x); }
+"""
+GUIDED_BATCHED = BATCHED.replace("generated", "guide parameters { real m; } guide { s ~ lognormal(m, 1); } generated")
+
+
+def normalising(library):
+    """A network that keeps means and variances of what it sees, and how to ask for both."""
+    if library == "torch":
+        torch = pytest.importorskip("torch", reason="the pyro extra is not installed")
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+        return torch.nn.BatchNorm1d(2), lambda n: (n.running_mean.numpy(), n.running_var.numpy())
+    nnx = pytest.importorskip("flax.nnx", reason="flax is not installed")
+
+    class Normalising(nnx.Module):
+        def __init__(self):
+            self.layer = nnx.BatchNorm(2, momentum=0.9, rngs=nnx.Rngs(0))
+
+        def __call__(self, x):
+            return self.layer(x)
+
+    return Normalising(), lambda n: (np.asarray(n.layer.mean.get_value()), np.asarray(n.layer.var.get_value()))
+
+
+@pytest.mark.parametrize("library", ["flax", "torch"])
+@pytest.mark.parametrize("source", [BATCHED, GUIDED_BATCHED])
+@pytest.mark.parametrize("minibatch", [None, {"N": 6}])
+def test_what_networks_keep_beside_weights_is_trained_and_saved(library, source, minibatch, tmp_path):
+    """Means of batches stayed those of untrained networks, or were lost with the file: wrong silently."""
+    net, kept = normalising(library)
+    rng = np.random.default_rng(0)
+    x = rng.normal([3, -2], [1, 2], size=(6, 2))
+    fit = stanimport.variational(loaded(source, library), {"N": 6, "x": x, "y": rng.normal(size=(6, 2))}, seed=1,
+                                 iter=120, draws=3, networks={"net": net}, minibatch=minibatch, khat=False,
+                                 require_converged=False)  # fmt: skip
+    means, variances = kept(fit.networks["net"])
+    np.testing.assert_allclose(means, x.mean(axis=0), rtol=1e-3)
+    np.testing.assert_allclose(variances, x.var(axis=0, ddof=int(library == "torch")), rtol=1e-2)
+    path = fit.save(tmp_path / "fit.nc")
+    for other in (Fit.load(path, networks={"net": normalising(library)[0]}), pickle.loads(pickle.dumps(fit))):
+        if other.networks:
+            np.testing.assert_array_equal(np.stack(kept(other.networks["net"])), np.stack([means, variances]))

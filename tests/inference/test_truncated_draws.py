@@ -140,3 +140,22 @@ def test_numpyros_reparametrisation_of_locations_and_scales():
     np.testing.assert_allclose(x, m + 2 * free, rtol=1e-5)
     density = trace["x_decentered"]["fn"].log_prob(free)
     np.testing.assert_allclose(np.sum(density), stats.t(4).logpdf(free).sum(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_far_out_where_single_precision_has_no_density(backend):
+    """Draws were NaN, by a division of what is 0 by a density that is 0 there."""
+    source = "parameters { real<lower=20> x; } model { x ~ normal(0, 1) T[20, ]; }"
+    if backend == "pyro":
+        pyro = pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    module = stanimport.loads(source, backend=backend, name="far_out")
+    if backend == "pyro":
+        pyro.set_rng_seed(1)
+        drawn = np.array([module.model()["x"].item() for _ in range(200)])
+    else:
+        import jax
+        from numpyro.infer import Predictive
+
+        drawn = np.asarray(Predictive(module.model, num_samples=200)(jax.random.PRNGKey(0))["x"])
+    assert drawn.dtype == np.float32 or backend == "pyro"
+    assert (drawn >= 20).all() and (drawn - 20).mean() == pytest.approx(1 / 20, abs=0.02)

@@ -64,9 +64,10 @@ def _shape(excesses: np.ndarray) -> float:
 
 
 def compare(stats: Mapping[str, np.ndarray], info: MutableMapping[str, Any], wanted: bool, stacklevel: int) -> None:
-    """Note the Pareto shape of the weights of a fit's draws, if their densities are known, and warn of a large one."""
-    if wanted and "log_q__" in stats:
-        info["pareto_k"] = pareto_shape((stats["log_p__"] - stats["log_q__"]).ravel())
+    """Note the Pareto shape of the weights of draws, NaN if their densities are not known, and warn of a large one."""
+    if wanted:
+        known = "log_q__" in stats
+        info["pareto_k"] = pareto_shape((stats["log_p__"] - stats["log_q__"]).ravel()) if known else float("nan")
         warn_of(info["pareto_k"], stacklevel + 1)
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpyro import handlers
 from numpyro.infer import SVI, init_to_value
@@ -14,7 +15,7 @@ from numpyro.infer import SVI, init_to_value
 from stanlib.errors import StanTracingError
 from stanlib.random.streams import key_of
 
-from .. import options, tuples
+from .. import options
 from ..density import initial
 from ..density.posterior import Posterior, transformed_data
 from ..density.quantities import Batched
@@ -25,7 +26,11 @@ from ..precision import TRACING, double_precision, random_keys
 from ..programs import Program
 from .automatic import fit_of, info_of, taken
 from .automatic_steps import advanced, drawn, of_point, svi_of
+from .guide_sites import require_drawn
+from .numpyro_densities import constant, densities, sites_of
 from .numpyro_guides import guide_class
+
+_CONSTANT = "constant__"
 
 
 def of_networks(posterior: Posterior, inits: Any, settings: Mapping[str, Any], show: bool) -> Fit:
@@ -49,30 +54,43 @@ def of_networks(posterior: Posterior, inits: Any, settings: Mapping[str, Any], s
 
 
 def explicit(module: Any, data: Mapping[str, Any], guide: Callable[..., Any], settings: Mapping[str, Any],
-             show: bool) -> Fit:  # fmt: skip
-    """A guide with parameters of its own, perhaps networks."""
+             show: bool, khat: bool) -> Fit:  # fmt: skip
+    """A guide with parameters of its own, perhaps networks.
+
+    Args:
+        khat: whether to evaluate the densities of posterior and guide at the draws.
+    """
     inputs = transformed_data(module, data, settings["seed"])
     params, losses = _train(module.model, guide, inputs, settings, show)
-    names, quantities = tuples.leaf_names(module.stan.parameters), module.stan.names("generated_quantities")
-    wanted = {*quantities, *module.stan.names("transformed_parameters")}
+    trained = with_weights(module, params)
+    posterior = Posterior(trained, inputs)
 
     def one(key: Any, _: Any) -> dict[str, Any]:
         keys = [key_of(key, i) for i in range(2)]
-        fixed = handlers.substitute(partial(guide, **inputs), data=params)
+        given = jax.tree.map(jnp.asarray, params)  # states of networks change in place
+        fixed = handlers.substitute(partial(guide, **inputs), data=given)
         trace = handlers.trace(seeded(fixed, keys[0])).get_trace()
-        parameters = {n: trace[n]["value"] for n in names}
-        if not wanted:
-            return parameters
-        draw = {v.name: tuples.pack(v, parameters) for v in module.stan.parameters}
-        quantities_of = handlers.substitute(partial(module.generated_quantities, **inputs, **draw), data=params)
-        made = seeded(quantities_of, keys[1])()
-        return parameters | tuples.unpack({k: v for k, v in made.items() if k in wanted})
+        parameters = _parameters(trace, posterior)
+        made = parameters | {_CONSTANT: constant(posterior.at(parameters))}
+        made |= densities(trace, posterior) if khat else {}
+        with handlers.substitute(data=given):  # networks that are functions with parameters of their own
+            return made | posterior.generate(keys[1], parameters)
 
     count = settings["draws"]
     made = Batched(one, np.zeros(()), count)(random_keys(settings["seed"], 8, count=count), np.zeros(count))
+    stats: dict[str, np.ndarray] = {n: made.pop(n)[None] for n in ("lp__", "log_p__", "log_q__") if n in made}
+    losses = losses - made.pop(_CONSTANT)[0]
     variables = {n: v[None] for n, v in made.items()}
     info = info_of(losses, settings) | {"params": jax.tree.map(np.asarray, params)}
-    return Fit(module.stan, "variational", variables, {}, inputs, settings, info, with_weights(module, params))
+    return Fit(module.stan, "variational", variables, stats, inputs, settings, info, trained)
+
+
+def _parameters(trace: Mapping[str, Any], posterior: Posterior) -> dict[str, Any]:
+    """The parameters that a guide has drawn, by site. Raises StanError where it leaves some out."""
+    require_drawn(sites_of(trace), posterior.names)
+    return {n: trace[n]["value"] for n in posterior.names}
+
+
 
 
 def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[str, Any],
@@ -83,7 +101,8 @@ def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[
     program = Program(partial(advanced, svi), state, np.int64(1), hasty=True)
     state, losses = taken(program, state, settings, show)
     with double_precision():
-        return jax.tree.map(np.asarray, svi.get_params(state)), losses
+        found = {**svi.get_params(state), **(state.mutable_state or {})}
+        return jax.tree.map(np.asarray, found), losses
 
 
 def _initialized(svi: SVI, key: np.ndarray) -> object:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,8 @@ import numpy as np
 import pyro
 import torch
 from pyro import poutine
-from pyro.distributions import transforms
 from pyro.distributions.transforms import biject_to
-from pyro.infer import MCMC, NUTS, SVI, Trace_ELBO, autoguide
+from pyro.infer import MCMC, NUTS
 from pyro.poutine.messenger import Messenger
 
 from stanlib.errors import StanError
@@ -32,33 +31,9 @@ from ..fits.fit import Fit
 from ..io.data import read_data
 from ..modules import keeping_weights, require_density
 from ..running.progress import Progress
-from .convergence import PIECE, has_converged
 
 if TYPE_CHECKING:
     from stanlib.program import Module
-
-GUIDES = {
-    "meanfield": autoguide.AutoDiagonalNormal, "fullrank": autoguide.AutoMultivariateNormal,
-    "lowrank": autoguide.AutoLowRankMultivariateNormal,
-}  # fmt: skip
-
-
-def flow(kind: str) -> Callable[..., Any]:
-    """The guide of a normalizing flow. Its constructor takes a model, and where to start, which a flow knows not."""
-    makers = {"iaf": transforms.affine_autoregressive, "bnaf": transforms.block_autoregressive,
-              "spline": transforms.spline_coupling}  # fmt: skip
-
-    def made(model: Any, init_loc_fn: Any = None) -> Any:
-        return autoguide.AutoNormalizingFlow(model, partial(transforms.iterated, 1, makers[kind]))
-
-    return made
-
-
-def guide_of(algorithm: str) -> Callable[..., Any]:
-    """What makes the automatic guide of an algorithm."""
-    found: Callable[..., Any] = GUIDES[algorithm] if algorithm in GUIDES else flow(algorithm)
-    return found
-
 
 @contextlib.contextmanager
 def double_precision(seed: int) -> Iterator[None]:
@@ -180,6 +155,12 @@ class Density:
         if bad is not None:
             return f"the log density of {bad.split('__')[0]} is {float(terms[bad]):g}", None
         return "the gradient of the log density is not finite", None
+
+    def log_jacobian(self, point: torch.Tensor) -> torch.Tensor:
+        """That of the transform of a point to the parameters in their domains."""
+        with poutine.block(), _Place(self.split(point)) as place:
+            self.module.model(**self.inputs)
+        return torch.as_tensor(place.log_jacobian)
 
     def constrain(self, point: torch.Tensor) -> dict[str, torch.Tensor]:
         with torch.no_grad(), poutine.block(), _Place(self.split(point)):
@@ -325,74 +306,3 @@ def _chain(density: Density, inits: Any, settings: Mapping[str, Any], progress: 
     stats = {"lp__": lp, "stepsize__": np.asarray(sizes)[:: settings["thin"]],
              "divergent__": divergent[:: settings["thin"]]}  # fmt: skip
     return density.variables(points), stats, sizes[-1]
-
-
-def variational(
-    module: Module, data: Any, guide: Any, inits: Any, settings: Mapping[str, Any], show: bool
-) -> Fit:  # fmt: skip
-    """Stochastic variational inference by Pyro, with an automatic guide or an explicit one."""
-    with double_precision(settings["seed"]), pyro.get_param_store().scope() as store:
-        density = Density(module, read_data(data))
-        if settings["algorithm"] == "guide":
-            losses = _train(module.model, guide, density.inputs, settings, show)
-            variables = stacked([_guided(density, guide) for _ in range(settings["draws"])])
-            stats: dict[str, np.ndarray] = {}
-        else:
-            points, log_q, losses = _automatic(density, inits, settings, show)
-            variables = density.variables(points)
-            with torch.no_grad():
-                log_p = np.asarray([float(density(p)) for p in points])
-            stats = {"lp__": log_p, "log_p__": log_p, "log_q__": log_q}
-        params = {n: array(v) for n, v in pyro.get_param_store().items()}
-    del store
-    info = {"converged": has_converged(losses, settings["tol_rel_obj"]), "params": params,
-            "elbo": -np.asarray([losses[i : i + PIECE].mean() for i in range(0, len(losses), PIECE)])}  # fmt: skip
-    return Fit(module.stan, "variational", {n: v[None] for n, v in variables.items()},
-               {n: v[None] for n, v in stats.items()}, density.inputs, settings, info,
-               keeping_weights(module, params))  # fmt: skip
-
-
-def _automatic(
-    density: Density, inits: Any, settings: Mapping[str, Any], show: bool
-) -> tuple[torch.Tensor, np.ndarray, np.ndarray]:  # fmt: skip
-    """Draws of the unconstrained vector from a normal law, their log densities, and the losses."""
-    options.require_parameters(density.program.name, density.size)
-    start = density.start(starts(inits, 1, settings["seed"])[0])
-
-    def model() -> None:
-        law = pyro.distributions.Normal(torch.zeros(density.size), 1.0).mask(False).to_event(1)
-        point = pyro.sample("point", law)
-        pyro.factor("density", density(point))
-
-    options.require_several(settings["algorithm"], density.size)
-    guide = guide_of(settings["algorithm"])(model, init_loc_fn=autoguide.init_to_value(values={"point": start}))
-    losses = _train(model, guide, {}, settings, show)
-    with torch.no_grad():
-        law = guide.get_posterior()
-        points = law.sample((settings["draws"],))
-        return points, law.log_prob(points).numpy(), losses
-
-
-def _guided(density: Density, guide: Any) -> dict[str, np.ndarray]:
-    """All variables of one draw from an explicit guide."""
-    with torch.no_grad():
-        trace = poutine.trace(partial(guide, **density.inputs)).get_trace()
-    names = tuples.leaf_names(density.program.parameters)
-    return density.everything({n: trace.nodes[n]["value"] for n in names})
-
-
-def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[str, Any], show: bool) -> np.ndarray:
-    """Fit the guide's parameters; the losses of all steps."""
-    steps = settings["iter"]
-    optimizer = pyro.optim.ExponentialLR({
-        "optimizer": torch.optim.Adam, "optim_args": {"lr": settings["eta"]}, "gamma": 0.01 ** (1 / steps),
-    })  # fmt: skip
-    bound = Trace_ELBO(num_particles=settings["grad_samples"])
-    svi = SVI(partial(model, **inputs), partial(guide, **inputs), optimizer, bound)
-    losses = np.empty(steps)
-    with Progress(steps, show) as progress:
-        for i in range(steps):
-            losses[i] = svi.step()
-            optimizer.step()
-            progress.advance(1, "optimizing the bound")
-    return losses

@@ -66,7 +66,8 @@ def variational(
     Returns:
         The fit: independent draws. `fit.info` holds "converged", the "elbo" of every hundred steps, for an algorithm
         the variables at the "center" of the normal law, for an explicit guide its parameters "params", and "pareto_k",
-        the Pareto shape of importance weights, above 0.7 for approximations that are far from the posterior.
+        the Pareto shape of importance weights, above 0.7 for approximations that are far from the posterior, NaN for
+        a guide that is given whose density is not known: of sites that the model has not, or of points.
         `fit.networks` are the trained networks. A fit by minibatches has the variables that depend on no row; in
         "params" are the means ("z.loc") and standard deviations ("z.scale") of unconstrained parameters of rows, in
         "elbo_error" the standard errors of the bound.
@@ -102,7 +103,7 @@ def variational(
         _tell_of_rest(fit)
         return fit
     _verify_of_batches(checkpoint, rows)
-    fit = _by_all_rows(translated, read_data(data), guide or own, inits, settings, show_progress)
+    fit = _by_all_rows(translated, read_data(data), guide or own, inits, settings, show_progress, khat)
     importance.compare(fit.stats, fit.info, khat, 5)
     _require(fit, require_converged)
     return fit
@@ -117,18 +118,18 @@ def _verify_of_batches(checkpoint: object, rows: object) -> None:
 
 
 def _by_all_rows(
-    module: Module, data: Mapping[str, Any], guide: Any, inits: Any, settings: dict[str, Any], show: bool
+    module: Module, data: Mapping[str, Any], guide: Any, inits: Any, settings: dict[str, Any], show: bool, khat: bool
 ) -> Fit:
     """A fit each of whose steps takes all data."""
     if module.stan.backend == "pyro":
-        from .pyro_methods import variational as variational_by_pyro
+        from .pyro_variational import variational as variational_by_pyro
 
         with interrupts.immediate():
-            return variational_by_pyro(module, data, guide, inits, settings, show)
+            return variational_by_pyro(module, data, guide, inits, settings, show, khat)
     if settings["algorithm"] == "guide":
         from . import numpyro_fits  # only now: it loads NumPyro
 
-        return numpyro_fits.explicit(module, data, guide, settings, show)
+        return numpyro_fits.explicit(module, data, guide, settings, show, khat)
     posterior = remembered_or_new(module, data, settings["seed"])
     if posterior.program.networks:
         from . import numpyro_fits

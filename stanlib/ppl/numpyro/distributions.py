@@ -208,13 +208,14 @@ def _quantile(law: Any, lower: Any, upper: Any, share: Any) -> object:
 
     Source: Figurnov, Mohamed and Mnih (2018), "Implicit Reparameterization Gradients", section 3.
     """
-    found = truncated_quantile(xp, law.record, law.arguments, lower, upper, share)
+    found: Any = truncated_quantile(xp, law.record, law.arguments, lower, upper, share)
     if law.record.density == "lpmf":
         return found
     fixed = jax.lax.stop_gradient(found)
     over = excess(xp, law.record, law.arguments, lower, upper, share, fixed)
     density = jax.lax.stop_gradient(jnp.exp(law.log_prob(fixed)))
-    return fixed - (over - jax.lax.stop_gradient(over)) / density
+    is_told = (density > 0) & jnp.isfinite(over)  # not far out, where there is none that could be told
+    return jnp.where(is_told, fixed - (over - jax.lax.stop_gradient(over)) / jnp.where(is_told, density, 1.0), fixed)
 
 
 class Restricted(Truncated):

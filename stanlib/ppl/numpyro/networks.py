@@ -107,13 +107,29 @@ def _nnx_parts(module: Any) -> tuple[dict[str, Any], Any]:
     return {n: values[path].get_value() for n, path in paths.items()}, rebuild
 
 
+def _nnx_states(module: Any) -> tuple[dict[str, Any], Any]:
+    """What a flax module keeps beside parameters and random keys, and a function that makes one with other values."""
+    from flax import nnx
+
+    definition, states, others = nnx.split(module, nnx.Not(nnx.Any(nnx.Param, nnx.RngState)), ...)
+    values = {".".join(map(str, path)): (path, v) for path, v in nnx.to_flat_state(states)}
+    own = {n: v.get_value() for n, (_, v) in values.items()}
+
+    def rebuild(new: Mapping[str, Any]) -> Any:
+        flat = [(path, v.replace(jnp.asarray(new[n])) if n in new else v) for n, (path, v) in values.items()]
+        return nnx.merge(definition, nnx.from_flat_state(flat), others, copy=True)
+
+    return own, rebuild
+
+
 def weights_of(module: Any) -> dict[str, Any]:
-    """The weights of a module by their dotted names."""
+    """The weights of a module by their dotted names, and what it keeps beside them, as means of batches."""
     if torchs := _torchs(module):
         found: dict[str, Any] = torchs.weights_of(own(module))
         return found
-    parts, _ = _nnx_parts(module) if _library(module) == "flax" else _equinox_parts(module)
-    return parts
+    if _library(module) == "flax":
+        return _nnx_parts(module)[0] | _nnx_states(module)[0]
+    return _equinox_parts(module)[0]
 
 
 def _torchs(module: Any) -> Any:
@@ -126,11 +142,17 @@ def _torchs(module: Any) -> Any:
 
 
 def with_weights(module: Any, weights: Any) -> Any:
-    """The module with trained weights: what `SVI` has under `<name>$params`, for all of its parameters or for some."""
+    """The module with trained weights: what `SVI` has under `<name>$params`, for all of its parameters or for some.
+
+    For a flax module that may be what `SVI` has of its state, too.
+    """
     if torchs := _torchs(module):
         return untrained(torchs.with_weights(own(module), weights))
     parts, rebuild = _nnx_parts(module) if _library(module) == "flax" else _equinox_parts(module)
-    return rebuild({**parts, **flat_weights(weights)})
+    flat = flat_weights(weights)
+    states = _nnx_states(module)[0] if _library(module) == "flax" else {}
+    made = rebuild({**parts, **{n: w for n, w in flat.items() if n not in states}})
+    return _nnx_states(made)[1]({n: flat[n] for n in states if n in flat}) if states else made
 
 
 def flat_weights(weights: Any) -> dict[str, Any]:

@@ -63,8 +63,15 @@ def own(module: Any) -> Any:
 
 
 def weights_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """The weights of a module by their dotted names."""
-    return {n: p.detach() for n, p in module.named_parameters()}
+    """The weights of a module by their dotted names, and what it keeps beside them, as means of batches."""
+    return {n: t.detach() for n, t in _tensors(module)}
+
+
+def _tensors(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """Its parameters, and those of its buffers that are saved with it."""
+    yield from module.named_parameters()
+    saved = module.state_dict()
+    yield from ((n, b) for n, b in module.named_buffers() if n in saved)
 
 
 def flat_weights(weights: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -73,12 +80,12 @@ def flat_weights(weights: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def with_weights(module: torch.nn.Module, weights: Mapping[str, Any]) -> torch.nn.Module:
-    """A copy of the module with these weights, of all of its parameters or of some."""
+    """A copy of the module with these weights, of all of its parameters and buffers or of some."""
     made = copy.deepcopy(module)
     with torch.no_grad():
-        for name, parameter in made.named_parameters():
+        for name, tensor in _tensors(made):
             if name in weights:
-                parameter.copy_(torch.as_tensor(weights[name]))
+                tensor.copy_(torch.as_tensor(weights[name]))
     return made
 
 

@@ -90,7 +90,7 @@ def sample_unconstrained(
     check_law(name, distribution, free)
     law = of_shape(distribution, free)
     check_event(name, law, free)
-    return latent(name, TransformedDistribution(law.to_event(len(law.batch_shape)), [transform]))
+    return latent(name, Transformed(law.to_event(len(law.batch_shape)), [transform]))
 
 
 def param(
@@ -130,7 +130,7 @@ def approximate(
     transform = biject_to(recorded(name, support) if bounding else support)
     free = transform.inverse_shape(torch.Size(sizes))
     centre, width = once(("param", name), lambda: _centre_and_width(name, free))
-    return latent(name, TransformedDistribution(Normal(centre, width).to_event(len(free)), [transform]))
+    return latent(name, Transformed(Normal(centre, width).to_event(len(free)), [transform]))
 
 
 def _centre_and_width(name: str, free: torch.Size) -> tuple[Any, Any]:
@@ -156,6 +156,40 @@ def _is_same(own: object, declared: object) -> bool:
             return values == [0.0] and own in (constraints.positive, constraints.nonnegative)
         return declared.record.name == "lower_upper" and values == [0.0, 1.0] and own is constraints.unit_interval
     return getattr(own, "base_constraint", own) is declared
+
+
+class Transformed(TransformedDistribution):
+    """A law of the unconstrained parameter as one on the domain; all its axes belong to one event.
+
+    At what it has drawn, its density is that of the point which this was made of: a unit vector tells not its length.
+    """
+
+    _drawn: tuple[torch.Tensor, torch.Tensor] | None = None
+
+    def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        with torch.no_grad():
+            return self._noted(self.base_dist.sample(sample_shape))
+
+    def rsample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        return self._noted(self.base_dist.rsample(sample_shape))
+
+    def _noted(self, free: torch.Tensor) -> torch.Tensor:
+        self._drawn = free, torch.as_tensor(self.transforms[0](free))
+        return self._drawn[1]
+
+    def log_prob(self, value: torch.Tensor) -> torch.Tensor:
+        if self._drawn is None or not _are_same(value, self._drawn[1]):
+            return torch.as_tensor(super().log_prob(value))
+        free, transform = self._drawn[0], self.transforms[0]
+        jacobian = transform.log_abs_det_jacobian(free, value)
+        event = len(self.event_shape) - transform.codomain.event_dim
+        whole = jacobian.sum(tuple(range(jacobian.dim() - event, jacobian.dim()))) if event else jacobian
+        return torch.as_tensor(self.base_dist.log_prob(free) - whole)
+
+
+def _are_same(value: torch.Tensor, drawn: torch.Tensor) -> bool:
+    """Whether a value is the one that was drawn, perhaps put among those of other draws and taken out again."""
+    return value is drawn or value.shape == drawn.shape and torch.equal(value, drawn)
 
 
 class Constrained(TorchDistribution):

@@ -98,7 +98,7 @@ def _stepper(
 ) -> Any:  # fmt: skip
     """What takes steps on the module's backend, `most` in one run: for an automatic guide, or for the given one."""
     if module.stan.backend == "pyro":
-        from ..pyro_methods import guide_of
+        from ..pyro_variational import guide_of
         from .pyro_steps import Steps as PyroSteps
 
         family = None if guide is not None else guide_of(settings["algorithm"])
@@ -155,7 +155,8 @@ def _fit(
     rows, state = inputs.rows, at.result()
     whole = frozenset.intersection(*(r.whole for r in rows.values()))
     variables = steps.draws(state, whole, settings["draws"])
-    info = _info(at, settings["tol_rel_obj"])
+    constant, known = steps.known(state)
+    info = _info(at, settings["tol_rel_obj"], constant)
     params = steps.numbers(state)
     for size, local in steps.locals.items():
         params |= local.params(at.tables[size])
@@ -165,20 +166,25 @@ def _fit(
         drawn = steps.draws_of_rows(state, at.tables, inputs.feed.some(wanted), names, settings["draws"])
         info |= {f"{n}.draws": v for n, v in drawn.items()}
     if settings["khat"]:
-        size, totals = inputs.feed.longest, inputs.feed.totals
-        others = math.prod(n for s, n in totals.items() if s != size)
-        batch = _length(totals[size], max(1, max(ROWS, inputs.feed.batch[size]) // others))
-        info["pareto_k"] = importance.pareto_shape(steps.ratios(state, at.tables, min(DRAWS, settings["draws"]), batch))
+        info["pareto_k"] = _pareto_shape(inputs, steps, at, min(DRAWS, settings["draws"])) if known else math.nan
     data = inputs.fixed | {n: t for s, t in inputs.feed.totals.items() for n in rows[s].sizes}
     return Fit(module.stan, "variational", {n: v[None] for n, v in variables.items()}, {}, data, settings, info,
                steps.trained(state, module))  # fmt: skip
 
 
-def _info(at: Progressing, tol_rel_obj: float) -> dict[str, Any]:
-    """The bound where an optimization stands, and how it came there."""
+def _pareto_shape(inputs: Inputs, steps: Any, at: Progressing, draws: int) -> float:
+    """That of the weights of so many draws, by a pass over all data."""
+    size, totals = inputs.feed.longest, inputs.feed.totals
+    others = math.prod(n for s, n in totals.items() if s != size)
+    batch = _length(totals[size], max(1, max(ROWS, inputs.feed.batch[size]) // others))
+    return importance.pareto_shape(steps.ratios(at.result(), at.tables, draws, batch))
+
+
+def _info(at: Progressing, tol_rel_obj: float, constant: float) -> dict[str, Any]:
+    """The bound where an optimization stands, with what it has not of Stan's density, and how it came there."""
     elbo, error = at.elbo()
     losses = np.concatenate([np.zeros(0), *at.losses])
     return {"converged": at.converged or has_converged(losses[np.isfinite(losses)], tol_rel_obj),
-            "elbo": elbo, "elbo_error": error, "steps": at.step, "rhat": at.rhat, "arrived": at.converged,
+            "elbo": elbo + constant, "elbo_error": error, "steps": at.step, "rhat": at.rhat, "arrived": at.converged,
             "unbounded": int((~np.isfinite(losses[-max(len(losses) // 5, 1) :])).sum())}  # fmt: skip
 

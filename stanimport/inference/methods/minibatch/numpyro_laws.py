@@ -17,7 +17,9 @@ from numpyro.infer import Trace_ELBO
 from numpyro.infer.util import compute_log_probs
 
 from ... import tuples
-from ...density.posterior import Posterior
+from ...density.posterior import Posterior, is_parameter
+from ..guide_sites import has_density
+from ..numpyro_densities import constant, log_density, sites_of
 from .locals import Local, locals_of
 
 if TYPE_CHECKING:
@@ -48,6 +50,9 @@ class Laws(Protocol):
     def parameters(self, trace: Mapping[str, Any]) -> dict[str, Any]:
         """The constrained parameters in a trace of the guide, by the names of their sites."""
 
+    def known(self, params: Any, key: Any, batch: Batch, laws: Spread) -> tuple[Any, bool]:
+        """What Stan's log density has beyond the model's, and whether the guide's sites tell its density."""
+
     def loss(self, key: Any, params: dict[str, Any], count: int, batch: Batch, laws: Spread) -> tuple[Any, Any]:
         """The bound, negative, by `count` draws of a batch; and the state of networks that have one, or None."""
 
@@ -71,6 +76,12 @@ class Guided:
 
     def parameters(self, trace: Mapping[str, Any]) -> dict[str, Any]:
         return {n: s["value"] for n, s in trace.items() if s["type"] == "sample"}
+
+    def known(self, params: Any, key: Any, batch: Batch, laws: Spread) -> tuple[Any, bool]:
+        drawn = _guided(self, params, (key, key), frozenset(), batch, laws)
+        model = handlers.replay(handlers.seed(self.model, key), drawn)
+        trace = handlers.trace(handlers.substitute(model, data=params)).get_trace(batch, laws)
+        return constant(trace), has_density(sites_of(drawn), [n for n, s in trace.items() if is_parameter(s)])
 
     def loss(self, key: Any, params: dict[str, Any], count: int, batch: Batch, laws: Spread) -> tuple[Any, Any]:
         bound = Trace_ELBO(num_particles=count)
@@ -133,6 +144,9 @@ class Automatic:
             with handlers.scale(scale=self.factors[size]):
                 numpyro.sample(_SITE + size, dist.Normal(mean, spread).to_event(2))
 
+    def known(self, params: Any, key: Any, batch: Batch, laws: Spread) -> tuple[Any, bool]:
+        return 0.0, True  # the model's density is Stan's
+
     def loss(self, key: Any, params: dict[str, Any], count: int, batch: Batch, laws: Spread) -> tuple[Any, Any]:
         """By pairs of draws on either side of the mean, where the law is normal.
 
@@ -142,7 +156,7 @@ class Automatic:
             bound = Trace_ELBO(num_particles=count)
             return bound.loss_with_mutable_state(key, params, self.model, self.guide, batch, laws)["loss"], None
 
-        def pair(key: Any) -> Any:
+        def pair(key: Any) -> tuple[Any, Any]:
             keys = jax.random.split(key)
             by_guide, trace = compute_log_probs(handlers.seed(self.guide, keys[0]), (batch, laws), {}, params)
             drawn = {n: trace[n]["value"] for n in ("point", *(_SITE + s for s in laws)) if n in trace}
@@ -151,13 +165,14 @@ class Automatic:
             total = -sum(by_guide.values(), start=jnp.zeros(()))
             for values in (drawn, {n: 2 * means[n] - v for n, v in drawn.items()}):
                 model = handlers.substitute(handlers.seed(self.model, keys[1]), data=values)
-                by_model, _ = compute_log_probs(model, (batch, laws), {}, params)
+                by_model, trace = compute_log_probs(model, (batch, laws), {}, params)
                 total = total + sum(by_model.values(), start=jnp.zeros(())) / 2
-            return -total
+            return -total, {n: s["value"] for n, s in trace.items() if s["type"] == "mutable"} or None
 
         if count == 1:
-            return pair(key), None
-        return jnp.mean(jax.vmap(pair)(jax.random.split(key, count))), None
+            return pair(key)
+        losses, states = jax.vmap(pair)(jax.random.split(key, count))
+        return jnp.mean(losses), jax.tree.map(lambda s: s[-1], states)
 
     def joined(self, shared: Any, rows: Mapping[str, Any]) -> Any:
         """A point of a batch, from the parameters that all share and those of the batch's rows."""
@@ -250,15 +265,4 @@ def log_ratio(
     drawn = _guided(laws, params, keys, of_rows, batch, spread)
     replayed = handlers.replay(handlers.seed(laws.model, keys[1]), drawn)
     terms, _ = compute_log_probs(replayed, (batch, spread), {}, params)
-    return sum(terms.values(), start=jnp.zeros(())) - _log_density(drawn)
-
-
-def _log_density(trace: Mapping[str, Any]) -> Any:
-    """The log density of the values in a trace, by what their sampling left: not every flow can be inverted."""
-    total = jnp.zeros(())
-    for site in trace.values():
-        if site["type"] == "sample":
-            left = site["intermediates"]
-            terms = site["fn"].log_prob(site["value"], left) if left else site["fn"].log_prob(site["value"])
-            total = total + jnp.sum(terms) * (1.0 if site["scale"] is None else site["scale"])
-    return total
+    return sum(terms.values(), start=jnp.zeros(())) - log_density(drawn)

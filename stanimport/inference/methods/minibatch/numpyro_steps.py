@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +106,7 @@ class Steps:
 
         params, changing = Program(begin, key)(key)
         with double_precision():
-            values, self.unravel = ravel_pytree(params)
+            values, self.unravel = _raveled(params)
             flat, self.unravel_changing = ravel_pytree(changing)
         return {"values": np.asarray(values), "moments": np.zeros(2 * values.size), "key": key,
                 "count": np.zeros(()), "changing": np.asarray(flat)}  # fmt: skip
@@ -197,6 +197,16 @@ class Steps:
                 units["auto_loc"] = jnp.sqrt(law.variance)
             return np.asarray(ravel_pytree(units)[0])
 
+    def known(self, state: State) -> tuple[float, bool]:
+        """What Stan's log density has beyond the model's, and whether the guide's sites tell its density."""
+        params = self.params(state["values"], state["changing"])
+        key = random_keys(self.settings["seed"], 13, count=1)[0]
+        held = {s: b for s, b in self.inputs.feed.batch.items() if s in self.locals}
+        lines = {s: np.zeros((b, self.locals[s].columns)) for s, b in held.items()}
+        with TRACING, double_precision():
+            beyond, known = self.laws.known(params, key, self.example, self.spread(lines))
+            return float(beyond), known
+
     def draws(self, state: State, wanted: frozenset[str], count: int) -> dict[str, np.ndarray]:
         """Draws of what depends on no row: parameters, and those quantities that are `wanted`."""
         params, every = self.params(state["values"], state["changing"]), {**self.inputs.fixed, **self.example}
@@ -269,6 +279,12 @@ class Steps:
             return log_ratio(laws, params, (keys[0], rows), divided, batch, self.spread(lines))
 
         return jax.lax.map(one, jnp.stack([keys, own], axis=1), batch_size=min(together, len(keys)))
+
+
+def _raveled(params: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """Parameters as one vector in double precision, and a function that makes them of such, each in its own type."""
+    values, unravel = ravel_pytree((params, jnp.zeros(0)))
+    return values, lambda flat: unravel(flat)[0]
 
 
 def _is_finite(*gradients: Any) -> Any:

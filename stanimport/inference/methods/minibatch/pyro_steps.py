@@ -16,6 +16,7 @@ from stanlib.errors import StanError
 
 from ... import options, tuples
 from ...modules import keeping_weights
+from ..pyro_densities import known
 from ..pyro_methods import Density, array, double_precision, stacked, starts
 from .feeds import Chunk
 from .inputs import Inputs
@@ -179,6 +180,13 @@ class Steps:
                     units[at : at + leaves[name].numel()] = _spread_of(law)
                 at += leaves[name].numel()
         return units
+
+    def known(self, state: State) -> tuple[float, bool]:
+        """What Stan's log density has beyond the model's, and whether the guide's sites tell its density."""
+        if not isinstance(self.laws, _Guided):
+            return 0.0, True
+        with self._inside(state, 4), torch.no_grad():
+            return known(self.laws.model, self.laws.guide, self.example, {})
 
     def draws(self, state: State, wanted: frozenset[str], count: int) -> dict[str, np.ndarray]:
         """Draws of what depends on no row: parameters, and those quantities that are `wanted`."""
