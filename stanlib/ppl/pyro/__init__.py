@@ -45,13 +45,14 @@ from ..values import (  # noqa: F401
     verify,
 )  # fmt: skip
 from .bounds import bound, recorded  # noqa: F401
-from .distributions import Improper, Restricted, Truncated, make_placed, tensors
+from .distributions import Improper, make_placed, tensors
 from .elements import by_elements  # noqa: F401
 from .networks import TRAINED, call_network  # noqa: F401
 from .particles import plate_around, run_all
 from .priors import approximate, domain_of, half, param, sample, sample_unconstrained  # noqa: F401
 from .sites import REJECTED, discrete, latent, observed, rejected, weighted  # noqa: F401
 from .sites import deterministic as record
+from .truncated import Restricted, Truncated
 
 make_distribution = lane_law(make_placed)
 _warned: set[str] = set()
