@@ -98,6 +98,8 @@ class _Hoister:
     def _generic(self, s: gprob.Stmt) -> Iterator[gprob.Stmt]:
         before: list[gprob.Stmt] = []
         self.in_order = self._has_effect(s)
+        if isinstance(s, gprob.Observe):  # from left to right as it is written
+            s = replace(s, value=self._expression(s.value, before))
         changed = traversal.rewrite_parts(s, lambda e: self._expression(e, before))
         self.in_order = False
         yield from before

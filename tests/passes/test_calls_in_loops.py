@@ -222,3 +222,21 @@ def test_what_reads_the_target_beside_calls_that_add_to_it_does_so_in_the_order_
     reads = np.array([1, 2, 3, 5, 5, 6, 8])  # how often x has been added
     assert got == pytest.approx(0.5 * (reads * 10.0 ** -np.arange(1, 8)).sum(), rel=1e-12)
     assert plain == pytest.approx(got, rel=1e-12)
+
+
+@BOTH
+def test_the_outcome_of_a_law_is_computed_before_its_arguments(backend, x64, torch_double):
+    program = """
+        functions { real f_lp(real x) { target += x; return 0.1 * target(); } }
+        data { int N; } parameters { real x; }
+        model { for (n in 1:N) f_lp(x) ~ normal(f_lp(2 * x), f_lp(4)); }"""
+    got, plain = densities(program, {"N": 2}, {"x": 0.5}, backend)
+    target = 0.0
+    for _ in range(2):
+        values = []
+        for added in (0.5, 1.0, 4.0):
+            target += added
+            values.append(0.1 * target)
+        target += norm.logpdf(values[0], values[1], values[2])
+    assert got == pytest.approx(target, rel=1e-12)
+    assert plain == pytest.approx(target, rel=1e-12)
