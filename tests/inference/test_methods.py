@@ -116,7 +116,7 @@ model { d ~ double_exponential(0, 0.05); m ~ normal(0, 5); s ~ normal(0, 0.5); y
     with pytest.warns(ConvergenceWarning, match="did not converge"):
         stuck = stanimport.optimize(module, data, inits=0.5, seed=1, require_converged=False)
     mode = stanimport.optimize(module, data, inits=0.5, seed=1, algorithm="newton")
-    assert mode.converged and mode.stats["lp__"][0, 0] > stuck.stats["lp__"][0, 0] + 0.5
+    assert mode.converged and mode.stats["lp__"][0, 0] > stuck.stats["lp__"][0, 0] + 0.1
 
 
 def test_newton_from_where_the_density_is_convex():

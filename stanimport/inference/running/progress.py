@@ -28,4 +28,5 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
+            self._bar.refresh()  # what came after its last look at the clock
             self._bar.close()
