@@ -4,9 +4,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import stanli
+from beside_stan import compare, value_and_gradient
 
 import stanimport
-from stanimport.inference import LogProb
 from stanlib.errors import StanError
 
 FUNCTIONS = """
@@ -88,28 +88,7 @@ DATA = {
 
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_stans_value_and_gradient(backend, torch_double):
-    reference = stanli.Model(stan_code=WHOLE, data=DATA)
-    module = stanimport.loads(WHOLE, backend=backend)
-    points = [np.random.default_rng(seed).normal(size=reference.n_unconstrained) * 0.5 for seed in (0, 1)]
-    expected = [reference.log_prob_grad(q) for q in points]
-    found = [value_and_gradient(module, backend, DATA, q) for q in points]
-    off = [f[0] - e[0] for f, e in zip(found, expected)]
-    assert off[1] == pytest.approx(off[0], abs=1e-8)
-    for (_, gradient), (_, wanted) in zip(found, expected):
-        np.testing.assert_allclose(gradient, wanted, rtol=1e-9, atol=1e-9)
-
-
-def value_and_gradient(module, backend, data, point):
-    if backend == "numpyro":
-        return LogProb(module, data).at(point)
-    import torch
-
-    from stanimport.inference.methods.pyro_methods import Density
-
-    given = torch.tensor(point, requires_grad=True)
-    value = Density(module, data)(given)
-    (gradient,) = torch.autograd.grad(value, given)
-    return value.item(), gradient.numpy()
+    compare(WHOLE, DATA, backend)
 
 
 @pytest.mark.parametrize("name", [n for n in LOOPS if n not in ("other indices", "ranges", "a local variable")])
@@ -138,5 +117,5 @@ def test_what_is_no_index_is_rejected(name, backend, torch_double):
     with pytest.raises(Exception, match="out of range|out of bounds|segment"):
         stanli.Model(stan_code=text, data=data).log_prob_grad(point)
     with pytest.raises(StanError, match="index|segment"):
-        value, _ = value_and_gradient(stanimport.loads(text, backend=backend), backend, data, point)
+        value, _ = value_and_gradient(stanimport.loads(text, backend=backend), data, backend, point)
         assert value > -np.inf, "index"

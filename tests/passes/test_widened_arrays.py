@@ -4,9 +4,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import stanli
+from beside_stan import compare, value_and_gradient
 
 import stanimport
-from stanimport.inference import LogProb
 from stanlib.errors import StanError
 
 DATA = {
@@ -59,28 +59,7 @@ WHOLE = program(*ALIKE.values(), *OTHERS.values())
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_stans_value_and_gradient(backend, torch_double):
     data = DATA | {"first": [2, 2, 2, 3, 5]}  # within the range of the second group
-    reference = stanli.Model(stan_code=WHOLE, data=data)
-    module = stanimport.loads(WHOLE, backend=backend)
-    points = [np.random.default_rng(seed).normal(size=reference.n_unconstrained) * 0.5 for seed in (0, 1)]
-    expected = [reference.log_prob_grad(q) for q in points]
-    found = [value_and_gradient(module, data, backend, q) for q in points]
-    off = [f[0] - e[0] for f, e in zip(found, expected)]
-    assert off[1] == pytest.approx(off[0], abs=1e-8)
-    for (_, gradient), (_, wanted) in zip(found, expected):
-        np.testing.assert_allclose(gradient, wanted, rtol=1e-9, atol=1e-9)
-
-
-def value_and_gradient(module, data, backend, point):
-    if backend == "numpyro":
-        return LogProb(module, data).at(point)
-    import torch
-
-    from stanimport.inference.methods.pyro_methods import Density
-
-    given = torch.tensor(point, requires_grad=True)
-    value = Density(module, data)(given)
-    (gradient,) = torch.autograd.grad(value, given)
-    return float(value.detach()), gradient.numpy()
+    compare(WHOLE, data, backend)
 
 
 @pytest.mark.parametrize("name", ALIKE)
