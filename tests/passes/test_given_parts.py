@@ -119,3 +119,36 @@ def test_what_is_no_index_is_rejected(name, backend, torch_double):
     with pytest.raises(StanError, match="index|segment"):
         value, _ = value_and_gradient(stanimport.loads(text, backend=backend), data, backend, point)
         assert value > -np.inf, "index"
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_parts_of_arrays_of_tuples_and_of_lengths_that_parameters_decide(backend, torch_double):
+    """Neither of which stanli runs."""
+    module = stanimport.loads("""
+        functions {
+          real sums(array[] tuple(real, int) t, int n, real a) {
+            real s = 0;
+            for (i in 1:n) s += t[i].1 * a + t[i].2;
+            return s;
+          }
+          real squares(vector v, real a) { real s = 0; for (i in 1:size(v)) s += v[i] * square(a); return s; }
+        }
+        data { int N; int G; vector[N] y; array[N] int w; array[G] int s; array[G] int e; }
+        transformed data { array[N] tuple(real, int) t; for (n in 1:N) t[n] = (y[n], w[n]); }
+        parameters { vector[G] a; }
+        model {
+          for (g in 1:G) {
+            int m = a[g] > 0 ? 2 : 3;
+            target += sums(t[s[g]:e[g]], e[g] - s[g] + 1, a[g]) + squares(y[m:e[g]], a[g]);
+          }
+        }""", backend=backend)
+    y, w, a = np.array([0.3, -1.0, 0.7, 1.2, -0.4, 0.9]), np.array([1, 2, 3, 1, 2, 1]), np.array([0.4, -0.7, 1.1])
+    data = {"N": 6, "G": 3, "y": y, "w": w, "s": [1, 3, 5], "e": [2, 4, 6]}
+    wanted, slopes = 0.0, []
+    for value, start, end, m in zip(a, data["s"], data["e"], np.where(a > 0, 2, 3)):
+        part, square = y[start - 1 : end].sum(), y[m - 1 : end].sum()
+        wanted += part * value + w[start - 1 : end].sum() + square * value**2
+        slopes.append(part + 2 * square * value)
+    found, gradient = value_and_gradient(module, data, backend, a)
+    assert found == pytest.approx(wanted, rel=1e-12)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-12)

@@ -91,8 +91,6 @@ def _parameters(trace: Mapping[str, Any], posterior: Posterior) -> dict[str, Any
     return {n: trace[n]["value"] for n in posterior.names}
 
 
-
-
 def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[str, Any],
            show: bool) -> tuple[Any, np.ndarray]:  # fmt: skip
     """The guide's parameters and the losses of all steps."""

@@ -35,6 +35,7 @@ from ..running.progress import Progress
 if TYPE_CHECKING:
     from stanlib.program import Module
 
+
 @contextlib.contextmanager
 def double_precision(seed: int) -> Iterator[None]:
     """torch in double precision, with random numbers of its own; afterwards both are as they were."""

@@ -17,6 +17,7 @@ from ...ir import gprob, traversal
 from ...ir.calls import apply
 from ...ir.fresh import Fresh
 from ...ir.uses import walk_statements
+from ..normalize import first_items
 from .affine import Linear, Ranges, is_nonnegative, linear, mentions_values, with_loop
 from .components import shifted
 from .parts import as_range, count_of
@@ -95,7 +96,7 @@ def _length(e: gprob.Index, axis: int) -> gprob.Expr:
     whole = gprob.Index(kind, e.span, e.base, outer) if outer else e.base
     if kind in (MATRIX, COMPLEX_MATRIX):
         return apply("rows" if axis == dims else "cols", whole)
-    return apply("size", whole)
+    return apply("size", first_items(whole))
 
 
 # --- inside the function
@@ -214,8 +215,8 @@ def _given_value(s: gprob.Stmt) -> tuple[str, gprob.Expr | None]:
 def _assigned_once(body: Stmts) -> set[str]:
     """The variables that are given one value in all, where all that follows sees it."""
     names = [n for s in walk_statements(body) for n in _written_by(s)]
-    outside_ = {_given_value(s)[0] for s in body}
-    return {n for n in names if names.count(n) == 1 and n in outside_}
+    at_top = {_given_value(s)[0] for s in body}
+    return {n for n in names if names.count(n) == 1 and n in at_top}
 
 
 def _written_by(s: gprob.Stmt) -> list[str]:
