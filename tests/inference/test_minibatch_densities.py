@@ -1,13 +1,11 @@
 """The mean over disjoint batches of the unconstrained density, and of its gradient, is that of all data."""
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
+from means_over_batches import assert_unbiased
 
 import stanimport
-from stanimport.inference.methods.minibatch.fitting import _of_batches
 
 N = 4
 PROGRAMS = {
@@ -56,68 +54,11 @@ def data_of(program):
     return {v.name: given[v.name] for v in program.data}
 
 
-def density_of(module, inputs):
-    """The shapes of the unconstrained parameters, and the log density of them as a dict, with its gradient."""
-    if module.stan.backend == "numpyro":
-        import jax
-
-        from stanimport.inference.density.posterior import Posterior
-
-        made = Posterior(module, inputs)
-
-        def density(values):
-            return made.log_density(jax.numpy.concatenate([values[n].ravel() for n in made.names]))
-
-        return made.shapes, jax.jit(jax.value_and_grad(density))
-    import torch
-
-    from stanimport.inference.methods.pyro_methods import Density
-
-    made = Density(module, {}, inputs)
-
-    def both(values):
-        leaves = {n: torch.tensor(v, requires_grad=True) for n, v in values.items()}
-        value = made(torch.cat([leaves[n].reshape(-1) for n in made.shapes]))
-        value.backward()
-        return value.item(), {n: leaf.grad.numpy() for n, leaf in leaves.items()}
-
-    return made.shapes, both
-
-
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("case, held", [*((c, 2) for c in PROGRAMS), ("half-normal locals", 1)])
 def test_disjoint_batches(case, held, backend, x64, torch_double):
     module = stanimport.loads(PROGRAMS[case], backend=backend)
     given = data_of(module.stan)
-    sizes = {s: held for s in ("N", "M") if s in given}
-    model = module.model.with_batches(**sizes)
-    scaled = _of_batches(module, model, {s: N for s in sizes})
-    shapes, of_all = density_of(module, module.transformed_data(**given))
-    rng = np.random.default_rng(5)
-    point = {n: rng.normal(size=s) for n, s in shapes.items()}
-    expected, slopes = of_all(point)
-    value, found = 0.0, {n: np.zeros(s) for n, s in shapes.items()}
+    totals = {s: N for s in ("N", "M") if s in given}
     parts = [np.arange(start, start + held) for start in range(0, N, held)]
-    batches = list(itertools.product(parts, repeat=len(sizes)))
-    for batch in batches:
-        chosen = dict(zip(sizes, batch))
-        places = {n: places_of(n, np.ndim(v), chosen, model) for n, v in {**given, **point}.items()}
-        cut = {n: v[places[n]] if np.ndim(v) else v for n, v in given.items()} | {s: held for s in sizes}
-        _, density = density_of(scaled, scaled.transformed_data(**cut))
-        one, gradient = density({n: v[places[n]] for n, v in point.items()})
-        value += float(one) / len(batches)
-        for name, g in gradient.items():
-            found[name][places[name]] += np.asarray(g) / len(batches)
-    np.testing.assert_allclose(value, float(expected), rtol=1e-10)
-    for name, g in slopes.items():
-        np.testing.assert_allclose(found[name], np.asarray(g), rtol=1e-9, atol=1e-11, err_msg=name)
-
-
-def places_of(name, dims, chosen, model):
-    """The places of a batch in an array."""
-    index = [slice(None)] * dims
-    for size, rows in chosen.items():
-        axis = model.batches.rows[size].axes.get(name)
-        if axis is not None:
-            index[axis] = slice(rows[0], rows[-1] + 1)
-    return tuple(index)
+    assert_unbiased(module, given, totals, parts)
