@@ -163,7 +163,7 @@ class _Taken:
             if not self._is_inside(index.value, part, ranges):
                 if asked is None:
                     return e
-                asked.append(_outside_of(part, index.value))
+                asked += outside("index", index.value, part.count, part.count)
             indices.append(gprob.Single(shifted(_ends(part.range)[0], index.value)))
         return replace(e, base=part.selection.base, indices=(*indices, *given))
 
@@ -181,14 +181,6 @@ class _Taken:
         for name, value in self.same.items():
             form = form.at(name, value)
         return form
-
-
-def _outside_of(part: Part, index: gprob.Expr) -> gprob.Stmt:
-    """The rejection of an index that counts no item of a part."""
-    below = apply("logical_lt", index, gprob.int_const(1, index.span))
-    beyond = apply("logical_gt", index, part.count)
-    message = "index: index ", index, " out of range; expecting index to be between 1 and ", part.count
-    return rejected(gprob.Logical(INT, index.span, "||", below, beyond), *message)
 
 
 def _size(e: gprob.Apply, part: Part) -> gprob.Expr | None:
