@@ -137,6 +137,8 @@ def _convert(xp: Namespace, index: Any, n: int) -> Any:
     if isinstance(index, Span):
         return _slice(xp, index, n)
     if not is_of_data((index,)):
+        if 0 in xp.shape(index):
+            return np.zeros(xp.shape(index), int)  # of no elements, which may be those of an empty container
         if n == 0:
             raise out_of_range(index, n)
         if xp.are_between(index, 1, n):

@@ -260,6 +260,8 @@ def check_range(index: Any, size: int) -> Any:
             if low < 1 or high > size:
                 raise indexing.out_of_range(index_, size)
         return index
+    if 0 in index.shape:
+        return np.ones(index.shape, int)  # of no elements, which may be those of an empty container
     if size == 0:
         raise indexing.out_of_range(index, size)
     refuse((index < 1) | (index > size), lambda: indexing.out_of_range(index, size))
