@@ -190,7 +190,8 @@ class Expressions:
         return b.call("ppl.unset", *arguments)
 
     def fitted(self, e: gprob.Fitted, b: Builder) -> ast.expr:
-        return b.call("ppl.fit", self(e.value), self._sizes(e.sized, b))
+        more = {"in_results": b.const(True)} if e.in_results else {}
+        return b.call("ppl.fit", self(e.value), self._sizes(e.sized, b), **more)
 
     def _sizes(self, sized: gprob.Sized, b: Builder) -> ast.expr:
         """The declared sizes of a value: a tuple's are those of its items. None where nothing is declared."""

@@ -24,23 +24,25 @@ MOST_TERMS = 16  # of a branch on parameters that are sites of their own
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a whole body: who owns its arrays, what it assigns, its declared sizes and sampled sites."""
+    """Of a whole body: who owns its arrays, what it assigns, its declared sizes, sampled sites and results."""
 
     ownership: Ownership
     assigned: frozenset[str]
     sizes: Mapping[str, gprob.Sized]
     sites: Mapping[str, str]
     bounding: frozenset[str]
+    results: frozenset[str]
 
     @classmethod
     def of(cls, body: Stmts, ownership: Ownership, assigned: frozenset[str]) -> Facts:
         """The facts of a body; `bounding` are the parameters that the constraints of others refer to."""
         statements = list(walk_statements(body))
-        sizes = {s.name: s.sized for s in statements if isinstance(s, gprob.Declare)}
+        declared = [s for s in statements if isinstance(s, gprob.Declare)]
+        sizes, results = {s.name: s.sized for s in declared}, frozenset(s.name for s in declared if s.site is not None)
         samples = [s for s in statements if isinstance(s, gprob.Sample)]
         sites = {s.name: s.site for s in samples}
         constraints = tuple(s.constraint for s in samples if s.constraint)
-        return cls(ownership, assigned, sizes, sites, frozenset(_parameters(constraints, sites)))
+        return cls(ownership, assigned, sizes, sites, frozenset(_parameters(constraints, sites)), results)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Running:
             return replace(made, value=value)
         value = made.value
         if s.sized.shape or s.sized.items:
-            value = gprob.Fitted(value.type, s.span, value, made.sized)
+            value = gprob.Fitted(value.type, s.span, value, made.sized, s.site is not None)
         assert s.value is not None
         return replace(made, value=self._owned(s.name, s.value, value))
 
@@ -118,7 +120,7 @@ class Running:
             return value
         if any(isinstance(n, gprob.Var) and n.name in self.facts.assigned for n in traversal.walk(sized)):
             return value
-        return gprob.Fitted(value.type, s.span, value, self.operands.parts(sized))
+        return gprob.Fitted(value.type, s.span, value, self.operands.parts(sized), s.place.name in self.facts.results)
 
     def _owned(self, name: str, value: gprob.Expr, made: gprob.Expr) -> gprob.Expr:
         """A copy, where an array that another variable may hold would else be changed in place.

@@ -29,7 +29,7 @@ class Values(Protocol):
     def unset(self, shape: Sequence[int], kind: str = "real") -> Value:
         """A declared variable without a value: NaN, for integers the least one."""
 
-    def fit(self, value: Any, shape: Sequence[Any] | None) -> Any:
+    def fit(self, value: Any, shape: Sequence[Any] | None, in_results: bool = False) -> Any:
         """The value assigned to a variable of declared sizes, which must be the value's."""
 
     def array(self, items: Sequence[Value]) -> Value:

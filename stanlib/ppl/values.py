@@ -58,12 +58,12 @@ def row(items: Sequence[Any]) -> Any:
     return array([float(i) if isinstance(i, int) else i for i in items]) if items else np.zeros(0)
 
 
-def fit(value: Any, shape: Sequence[Any] | None) -> Any:
+def fit(value: Any, shape: Sequence[Any] | None, in_results: bool = False) -> Any:
     """The value assigned to a variable of declared sizes, which must be the value's.
 
     A tuple's sizes are those of its items; None are sizes that nobody has declared. The elements of an empty array
-    have no sizes: those behind a size of 0 are the variable's. A variable without elements takes a value of any size,
-    as in Stan.
+    have no sizes: those behind a size of 0 are the variable's. A local variable without elements takes a value of any
+    size, as in Stan; one that stands in results does not: Stan fails as it writes them, or forgets the value.
 
     Raises:
         StanIndexError: naming both shapes.
@@ -71,14 +71,14 @@ def fit(value: Any, shape: Sequence[Any] | None) -> Any:
     if shape is None or _is_of_shape(value, shape):
         return value
     if isinstance(value, tuple):
-        return tuple(map(fit, value, shape))
+        return tuple(fit(v, s, in_results) for v, s in zip(value, shape))
     declared = _sizes(shape)
     given = value.event if differs_between_lanes((value,)) else namespace((value,)).shape(value)
     if given == declared:
         return value
     if 0 in given and len(given) == len(declared) and given[: given.index(0) + 1] == declared[: given.index(0) + 1]:
         return namespace((value,)).reshape(value, declared)
-    if 0 in declared:
+    if 0 in declared and not in_results:
         return value
     raise StanIndexError(f"a value of shape {given} is assigned to a variable of shape {declared}")
 

@@ -1,4 +1,4 @@
-"""A variable without elements takes a value of any size, as in Stan; one with elements only its own."""
+"""A local variable without elements takes values of any size, as in Stan; others, and results, only their own."""
 from __future__ import annotations
 
 import numpy as np
@@ -30,6 +30,35 @@ def test_sizes_of_values_of_whole_variables(backend, x64, torch_double):
     assert log_density(backend, 0, 0.5) == pytest.approx(7 * 0.25 + 4 * 0.5 + 4 * 0.5)
     with pytest.raises(StanIndexError, match="is assigned to a variable of shape"):
         log_density(backend, 4, 0.5)
+
+
+RESULTS = """
+    functions {{ vector twice(vector y) {{ return 2 * y; }} }}
+    data {{ int N; vector[2] y; }}
+    transformed data {{ {transformed_data} }}
+    parameters {{ real x; }}
+    transformed parameters {{ {transformed_parameters} }}
+    model {{ x ~ normal(0, 1); }}
+    generated quantities {{ {quantities} }}
+"""
+BLOCKS = ("transformed_data", "transformed_parameters", "quantities")
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("statement", [
+    "vector[N] z = y;",
+    "vector[max(N, 0)] z; z = twice(y);",
+    "matrix[N, 2] z; if (N < 3) z = [y', y'];",
+    "array[N] real z = to_array_1d(y);",
+])  # fmt: skip
+def test_sizes_of_values_in_results(statement, block, backend, x64, torch_double):
+    """For transformed parameters and generated quantities Stan fails as it writes them; transformed data stay empty."""
+    blocks = {b: statement if b == block else "" for b in BLOCKS}
+    module = stanimport.loads(RESULTS.format(**blocks), backend=backend)
+    assert module.generated_quantities(**module.transformed_data(N=2, y=[1.0, 2.0]), x=0.5) is not None
+    with pytest.raises(StanIndexError, match="is assigned to a variable of shape"):
+        module.generated_quantities(**module.transformed_data(N=0, y=[1.0, 2.0]), x=0.5)
 
 
 TUPLES = """

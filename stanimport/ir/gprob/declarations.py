@@ -31,10 +31,14 @@ class Unset(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Fitted(Expr):
-    """A value, checked against the sizes that a variable, or an item of one, was declared with."""
+    """A value, checked against the sizes that a variable, or an item of one, was declared with.
+
+    A local variable without elements takes a value of any size; one that is `in_results` of its block does not.
+    """
 
     value: Expr
     sized: Sized
+    in_results: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,9 +74,11 @@ def copied(value: Any) -> Any:
 
 
 def fitted(value: Any, variable: Any) -> Any:
-    """A copy of a value for a variable, whose sizes it must have."""
+    """A copy of a value for a variable, whose sizes it must have; what one without elements takes is up to its block."""
     if isinstance(variable, tuple):
         return tuple(map(fitted, value, variable))
+    if np.size(value) and not np.size(variable):
+        raise Unable("a value with elements for a variable without any")
     if np.size(variable) and np.shape(value) != np.shape(variable):
         raise StanIndexError(f"a value of sizes {np.shape(value)} for a variable of sizes {np.shape(variable)}")
     return variable if not np.size(variable) else copied(value)
