@@ -74,7 +74,7 @@ def copied(value: Any) -> Any:
 
 
 def fitted(value: Any, variable: Any) -> Any:
-    """A copy of a value for a variable, whose sizes it must have; what one without elements takes is up to its block."""
+    """A copy of a value for a variable, whose sizes it must have; without elements it depends on its block."""
     if isinstance(variable, tuple):
         return tuple(map(fitted, value, variable))
     if np.size(value) and not np.size(variable):
