@@ -8,8 +8,11 @@ from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
 from ._counts import poisson_counts
+from ._heavy_tails import log_sum_above
 from ._rising import log_beta, log_rising
 from ._terms import inner, known_maximum, outcomes, within
+
+_LOG_HALF = -0.6931471805599453
 
 
 @stan_distribution(
@@ -42,14 +45,27 @@ class beta_neg_binomial:
     @staticmethod
     def lccdf(xp: Namespace, n: Real, r: Real, alpha: Real, beta: Real) -> Array:
         log_p = _log_lower(xp, n, r, alpha, beta)
-        some = log_p > -xp.inf
-        return within(xp, some, xp.log1mexp(inner(xp, some, log_p, -1.0)), 0.0)
+        some, less = log_p > -xp.inf, log_p < _LOG_HALF
+        below = within(xp, some, xp.log1mexp(inner(xp, some & less, log_p, -1.0)), 0.0)
+        return xp.where(less, below, _log_upper(xp, n, r, alpha, beta))
 
     @staticmethod
     def rng(xp: Namespace, random: Random, r: Array, alpha: Array, beta: Array) -> Array:
         shape = xp.broadcast_shape(r, alpha, beta)
         rate = random.gamma(r, shape) * random.gamma(beta, shape) / random.gamma(alpha, shape)
         return poisson_counts(xp, random, "beta_neg_binomial_rng", rate)
+
+
+def _log_upper(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Array:
+    """log P(more than n), for n at or above the median."""
+    shape = xp.broadcast_shape(n, r, alpha, beta)
+    n, r, alpha, beta = xp.reals((n, r, alpha, beta))
+    scale = log_beta(xp, r, alpha)
+
+    def log_density(x: Array) -> Array:
+        return log_beta(xp, x + r, alpha + beta) - scale - xp.log(x) - log_beta(xp, x, beta)
+
+    return log_sum_above(xp, log_density, xp.broadcast_to(xp.maximum(n, 0.0), shape), alpha)
 
 
 def _log_lower(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Array:
