@@ -5,8 +5,9 @@ gives it one, it has that value's shape everywhere, with zeros where no path did
 """
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import Any, TypeVar
 
 import jax
@@ -20,12 +21,13 @@ from ...lanes.frames import Axis, entered
 from ...lanes.laws import plain
 from ...lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
 from ...lanes.values import Lanes, combine, known
+from ...lifted import lifted_under, lifting
 from ...random.jax import JaxRandom
 from ...rejection import collected, decided, refuse, rejected
 from . import selection, while_loops
 from .scans import copies
 from .states import UNSET, State, as_arrays, fitted, fixpoint, merged, unmasked
-from .tracing import Traced, lifted_under, lifting
+from .tracing import Traced
 
 T = TypeVar("T")
 UNROLL = 4  # trip counts up to which a loop is written out
@@ -326,8 +328,10 @@ def _while_traced(test: Traced, traced: Traced, target: State, state: State) -> 
         out, flag = traced(*s[0])
         return tested(fitted(out, target), s[1] if flag is None else s[1] | flag)
 
+    around = [(jnp.asarray(c) != 0) == side for c, side in lifted_under() or ()]  # elsewhere it might never end
+
     def go_on(s: tuple[State, Any]) -> Any:
-        return (jnp.asarray(test(*s[0])[0]) != 0) & ~s[1]
+        return reduce(operator.and_, around, (jnp.asarray(test(*s[0])[0]) != 0) & ~s[1])
 
     out, flag = while_loops.while_loop(go_on, once, tested(fitted(state, target), jnp.asarray(False)))
     return _settled(out, flag)
