@@ -295,7 +295,8 @@ def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: Sta
 
     zeros = (jnp.zeros(()),) * outputs
     start = (first, fitted(state, target), zeros, jnp.asarray(False))
-    _, out, totals, flag = while_loops.while_loop(lambda s: (s[0] <= upper) & ~s[3], once, start)
+    asked = _asked_here()
+    _, out, totals, flag = while_loops.while_loop(lambda s: asked((s[0] <= upper) & ~s[3]), once, start)
     return _settled((*out, *((t,) for t in totals)), flag)
 
 
@@ -328,13 +329,19 @@ def _while_traced(test: Traced, traced: Traced, target: State, state: State) -> 
         out, flag = traced(*s[0])
         return tested(fitted(out, target), s[1] if flag is None else s[1] | flag)
 
-    around = [(jnp.asarray(c) != 0) == side for c, side in lifted_under() or ()]  # elsewhere it might never end
+    asked = _asked_here()
 
     def go_on(s: tuple[State, Any]) -> Any:
-        return reduce(operator.and_, around, (jnp.asarray(test(*s[0])[0]) != 0) & ~s[1])
+        return asked((jnp.asarray(test(*s[0])[0]) != 0) & ~s[1])
 
     out, flag = while_loops.while_loop(go_on, once, tested(fitted(state, target), jnp.asarray(False)))
     return _settled(out, flag)
+
+
+def _asked_here() -> Callable[[Any], Any]:
+    """What takes a condition to whether it holds where this code is asked for: elsewhere a loop might never end."""
+    around = [(jnp.asarray(c) != 0) == side for c, side in lifted_under() or ()]
+    return lambda condition: reduce(operator.and_, around, condition)
 
 
 def recur(
