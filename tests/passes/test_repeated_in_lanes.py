@@ -1,4 +1,4 @@
-"""A `while` in a function that lanes call runs for the lanes alone that ask for it: for others it might never end.
+"""A `while` runs for the lanes and the draws alone that ask for it: for others it might never end.
 
 It runs in a process of its own, which can be stopped, as a compiled loop can't.
 """
@@ -53,6 +53,30 @@ QUANTITIES = """generated quantities {
         if (w[n] > 1) v[n] = above_rng(w[n]);
     }
 }"""
+DRAWS = """
+    functions {
+        int odd_parts(int n) {
+            int k = n; int s = 0;
+            while (k > 0) { int j = k; while (j % 2 == 0) j = j %/% 2; s += j; k -= 1; }
+            return s;
+        }
+    }
+    parameters { real a; }
+    model { a ~ normal(0, 1); }
+    generated quantities {
+        int n = poisson_rng(exp(a)); int s = odd_parts(n); int t = 0; int u = 0; int k = n;
+        for (i in 1:n) { int j = n - i + 1; while (j % 2 == 0) j = j %/% 2; t += j; }
+        while (k > 0) { int j = k; while (j % 2 == 0) j = j %/% 2; u += j; k -= 1; }
+        real z = -1;
+        if (a > 0) { z = normal_rng(a * 1e6, 1); while (z < 0) z = normal_rng(a * 1e6, 1); }
+    }
+"""
+OF_FIT = """
+import json, sys
+import stanimport
+fit = stanimport.sample(stanimport.loads(sys.stdin.read()), {}, seed=1, chains=2, iter_warmup=100, iter_sampling=100)
+print(json.dumps({n: fit.stan_variable(n).tolist() for n in "anstuz"}))
+"""
 RUN = """
 import json, sys
 import numpy as np
@@ -108,3 +132,20 @@ def test_lanes_that_ask_for_no_loop_wait_for_none(backend, request):
             for name, asked in ("z", np.array(a) > 0), ("u", np.array(a) > 0), ("v", np.array(w) > 1):
                 values = np.array(made_once[name])
                 assert ((values > 0) == asked).all() and (values[~asked] == -1).all()
+
+
+def odd_part(j):
+    while j % 2 == 0:
+        j //= 2
+    return j
+
+
+def test_draws_that_are_done_wait_for_no_loop(tmp_path):
+    """All draws are made at once: an inner loop sees the last state of those whose outer one has ended."""
+    made = subprocess.run([sys.executable, "-c", OF_FIT], input=DRAWS, capture_output=True, text=True, timeout=240,
+                          cwd=tmp_path)  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    a, n, s, t, u, z = (np.array(v) for v in json.loads(made.stdout).values())
+    wanted = [sum(map(odd_part, range(1, int(k) + 1))) for k in n]
+    assert n.max() > 3 and (s == wanted).all() and (t == wanted).all() and (u == wanted).all()
+    assert ((z > 0) == (a > 0)).all() and (z[a <= 0] == -1).all()
