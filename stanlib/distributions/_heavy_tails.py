@@ -10,20 +10,17 @@ numerical integration", Publ. RIMS 9 (1974).
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import comb
-
-import numpy as np
+from math import comb, exp, log
 
 from ..arrays.base import Array, Namespace
 
 _ADDED = 32  # terms, one by one
 _LARGEST = 70.0  # u, from which on the integrand is an exponential function; single precision has exp(u)
-_STEP = 1 / 12
-_AT = np.arange(-3.5, 4.0, _STEP)
-_NODES = np.exp(_AT - np.exp(-_AT))
-_WEIGHTS = _STEP * (1 + np.exp(-_AT)) * _NODES
+_AT = [k / 12 for k in range(-42, 48)]
+_NODES = [exp(t - exp(-t)) for t in _AT]
+_LOG_WEIGHTS = [log((1 + exp(-t)) * x / 12) for t, x in zip(_AT, _NODES)]
 
 _GREGORY = tuple(map(Fraction, ("1/2", "-1/12", "1/24", "-19/720", "3/160", "-863/60480", "275/24192", "-33953/3628800",
                                 "8183/1036800")))  # fmt: skip
@@ -39,11 +36,11 @@ def log_sum_above(xp: Namespace, log_density: Callable[[Array], Array], n: Array
         log_density: of real numbers as well, with an axis in front of those of n.
         n: reals, of the shape of the result.
     """
-    k = n + 1 + _column(xp, np.arange(_ADDED + len(_GREGORY), dtype=float), n)
+    k = n + 1 + _column(xp, range(_ADDED + len(_GREGORY)), n)
     terms = log_density(k)
     start, first = k[_ADDED], terms[_ADDED]
     falls = xp.minimum(terms[_ADDED:] - first, 0.0)
-    beyond = xp.sum(xp.exp(falls) * _column(xp, np.array(_OF_DIFFERENCES), n), axis=0)
+    beyond = xp.sum(xp.exp(falls) * _column(xp, _OF_DIFFERENCES, n), axis=0)
     integral = _log_integral(xp, log_density, start, alpha, xp.stop_gradient(-start * falls[1] - 1))
     total = xp.logaddexp(xp.logsumexp(terms[:_ADDED], axis=0), integral)
     return total + xp.log1p(beyond * xp.exp(first - total))
@@ -59,9 +56,9 @@ def _log_integral(
     near = xp.minimum(u, _LARGEST)
     x = start * xp.exp(near)
     logs = log_density(x) + xp.log(x) - alpha * (u - near)
-    return xp.logsumexp(logs + _column(xp, np.log(_WEIGHTS), start) - xp.log(rate), axis=0)
+    return xp.logsumexp(logs + _column(xp, _LOG_WEIGHTS, start) - xp.log(rate), axis=0)
 
 
-def _column(xp: Namespace, values: np.ndarray, like: Array) -> Array:
+def _column(xp: Namespace, values: Sequence[float], like: Array) -> Array:
     """Values along an axis in front of those of an array, as reals like its."""
-    return xp.reals((values.reshape(-1, *(1,) * xp.ndim(like)), like))[0]
+    return xp.reals((xp.asarray(list(values)).reshape((-1,) + (1,) * xp.ndim(like)), like))[0]
