@@ -1,13 +1,18 @@
 """The Yule-Simon distribution. Source: Stan Functions Reference, "Yule-Simon distribution"."""
 from __future__ import annotations
 
+import math
+
 from ..arrays.base import Array, Namespace
+from ..arrays.special.gamma import EULER_GAMMA
 from ..distribution import stan_distribution
 from ..domains import POSITIVE_FINITE, at_least
 from ..random.base import Random
 from ._counts import poisson_counts
 from ._rising import log_beta
 from ._terms import inner, within
+
+_SMALL = 1e-6  # shapes, of which the square tells all digits
 
 
 @stan_distribution(
@@ -53,4 +58,7 @@ def _log_upper(xp: Namespace, n: Array, alpha: Array) -> tuple[Array, Array]:
     """Whether n is in the support, and log P(more than n) = log(n B(n, alpha + 1))."""
     inside = n >= 1
     n = inner(xp, inside, n, 1) * 1.0
-    return inside, xp.log(n) + log_beta(xp, n, alpha + 1)
+    small = xp.minimum(alpha, _SMALL)  # the sum of log(k / (k + alpha)) for k up to n, as far as alpha^2
+    first, second = xp.digamma(n + 1) + EULER_GAMMA, math.pi**2 / 6 - xp.trigamma(n + 1)
+    series = small * (0.5 * small * second - first)
+    return inside, xp.where(alpha < _SMALL, series, xp.log(n) + log_beta(xp, n, alpha + 1))

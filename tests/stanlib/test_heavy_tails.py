@@ -1,4 +1,4 @@
-"""Upper tails of laws whose densities fall like powers, where the probability of the lower tail is 1 to all digits."""
+"""Tails of laws whose densities fall like powers, where the probability of the other tail is 1 to all digits."""
 from __future__ import annotations
 
 import numpy as np
@@ -63,3 +63,29 @@ def gradient(library, n, at):
     q = torch.tensor(at, requires_grad=True)
     log_tail(n, q[0], q[1], q[2]).backward()
     return q.grad.numpy()
+
+
+@pytest.mark.parametrize("library", ["jax", "torch"])
+@pytest.mark.parametrize("alpha", [1e-300, 1e-12, 3e-7, 2e-6, 0.5])
+@pytest.mark.parametrize("n", [1, 2, 37])
+def test_lower_tails_of_yule_simon_laws(n, alpha, library, x64, torch_double):
+    """Above n the probability is the product of k / (k + alpha) for k up to n; its gradient in log(alpha)."""
+    f = registry.by_symbol("yule_simon_lcdf")
+    k = np.arange(1, n + 1)
+    above = -np.log1p(alpha / k).sum()
+    slope = -np.exp(above) / np.expm1(above) * (alpha / (k + alpha)).sum()
+    log_tail_of = lambda x: f.body(namespace((x,)), np.asarray(n), x)
+    assert float(log_tail_of(np.asarray(alpha))) == pytest.approx(np.log(-np.expm1(above)), rel=1e-9)
+    if alpha > 1e-100:
+        assert derivative(library, log_tail_of, alpha) * alpha == pytest.approx(slope, rel=1e-7)
+
+
+def derivative(library, function, at):
+    if library == "jax":
+        import jax
+
+        return float(jax.grad(function)(jax.numpy.asarray(at)))
+    torch = pytest.importorskip("torch")
+    x = torch.tensor(at, requires_grad=True)
+    function(x).backward()
+    return x.grad.item()
