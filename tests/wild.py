@@ -186,7 +186,8 @@ def difference(ours: dict[str, list[tuple[float, np.ndarray]]], stans: Densities
     along = stans[0][2]
     for backend, found in ours.items():
         rises = [np.subtract(x[1][0], x[0][0]) for x in (found, stans)]  # Stan's value lacks constants
-        slopes = [(along @ a[1], b[1], np.abs(a[1]).max(initial=0.0)) for a, b in zip(found, stans)]
+        finite = [(a, b) for a, b in zip(found, stans) if np.isfinite(b[0])]
+        slopes = [(along @ a[1], b[1], np.abs(a[1]).max(initial=0.0)) for a, b in finite]
         pairs = [(rises[0], rises[1], abs(stans[0][0])), *(s for s in slopes if np.isfinite(s[1]).all())]
         for a, b, scale in pairs:
             most = max(scale, np.abs(b).max(initial=1e-3))
