@@ -72,7 +72,9 @@ ALLOWED = {
         "stanlib", "stanimport.api", "stanimport.cache", "stanimport.compile", "stanimport.editor", "stanimport.errors",
         "stanimport.files", "stanimport.inference", "stanimport.ownership", "stanimport.settings", "stanimport.stubs",
     },
-    "stanimport.cmdstanpy": {"stanlib", "stanimport.api", "stanimport.errors", "stanimport.inference"},
+    "stanimport.cmdstanpy": {
+        "stanlib", "stanimport.api", "stanimport.errors", "stanimport.files", "stanimport.inference",
+    },
     "stanimport.deferred": set(),
     "stanimport.__main__": {"stanimport.commands", "stanimport.deferred", "stanimport.errors"},
 }

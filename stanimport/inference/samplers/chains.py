@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -19,6 +18,7 @@ import numpy as np
 
 from stanlib.dataclass import dataclass
 
+from ...errors import warn
 from .. import devices as known
 from ..precision import Streams, streams_of
 from ..rows import FEW, Points
@@ -202,7 +202,7 @@ def _collect(sampler: Sampler[Any], tracks: list[Track], interrupted: bool, aske
         raise KeyboardInterrupt("interrupted before the first draw of every chain")
     if interrupted and not asked:
         held = sampler.settings.earlier + count
-        warnings.warn(f"interrupted: the fit holds the first {held} draws of each chain", RuntimeWarning, stacklevel=4)
+        warn(f"interrupted: the fit holds the first {held} draws of each chain", RuntimeWarning)
     draws = _draws(sampler, tracks, _stacked(tracks, saved, saved + count), interrupted)
     warmup = _stacked(tracks, 0, saved) if saved else None
     return replace(draws, warmup=warmup, standing=sampler.standing(tracks, saved + count))
