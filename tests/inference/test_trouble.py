@@ -25,6 +25,11 @@ def test_unknown_options_suggest_the_right_one(beta_module, options, told):
         stanimport.sample(beta_module, FLIPS, **options)
 
 
+def test_data_given_as_options_are_told_from_them(beta_module):
+    with pytest.raises(TypeError, match=r"no option 'N': the data are one argument, \{'N': ...\}"):
+        stanimport.sample(beta_module, **FLIPS)
+
+
 @pytest.mark.parametrize("options, told", [
     (dict(chains=0), "chains must be at least 1"), (dict(adapt_delta=1.2), "between 0 and 1"),
     (dict(metric="dense"), "did you mean 'dense_e'"), (dict(method="numpiro"), "did you mean 'numpyro'"),
