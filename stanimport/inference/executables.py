@@ -136,12 +136,22 @@ class Executable:
         leaves, first = nested.leaves(arguments), len(self._constants)
         given = [leaves[i - self._count] for i in self._code.used[first:]]
         with _double_precision():
-            put = [self._put(n, np.asarray(a)) for n, a in enumerate(given, first)]
+            put = [self._put(n, a) for n, a in enumerate(given, first)]
             made = self._machine.taken(self._execute(self._constants + put), self._makers)
         return nested.filled(self._result, map(_read, made))
 
-    def _put(self, number: int, array: np.ndarray) -> object:
+    def placed(self, argument: object) -> Any:
+        """An argument, the first, where the program runs, for many calls."""
+        numbers = {i: n for n, i in enumerate(self._code.used)}
+        made = (_Placed(self._put(numbers[i], a) if i in numbers else None)
+                for i, a in enumerate(nested.leaves(argument), self._count))
+        return nested.filled(argument, made)
+
+    def _put(self, number: int, value: object) -> Any:
         """An argument where XLA finds it."""
+        if isinstance(value, _Placed):
+            return value.there
+        array = np.asarray(value)
         shape, kind = self._code.arguments[number]
         if array.shape != shape:
             raise ValueError(f"argument {number} has shape {array.shape}, not {shape}")
@@ -150,6 +160,13 @@ class Executable:
 
 def _read(made: Any) -> np.ndarray:
     return np.asarray(memoryview(made))
+
+
+class _Placed:
+    """An argument where XLA finds it, of which any number of calls may be made."""
+
+    def __init__(self, there: Any):
+        self.there = there
 
 
 class _Shape:
@@ -169,7 +186,7 @@ class _Machine:
         xla_client: Any = importlib.import_module("jaxlib.xla_client")  # its types tell a part of what there is
         states: Any = importlib.import_module("jaxlib._jax")
         self.xla, self.taken = xla_client, states.ExecuteResults.consume_with_handlers
-        self.client = xla_client.make_cpu_client()
+        self.client = _client(xla_client)
         device = self.device = self.client.local_devices()[0]
         # JAX, when it is loaded, has one of its own
         states.jax_jit.set_enable_x64_state(states.config.Config("stanimport_enable_x64", True))
@@ -202,6 +219,15 @@ class _Machine:
 
 
 _machine = cache(_Machine)
+
+
+def _client(xla_client: Any) -> Any:
+    """What runs programs in the thread that calls: to hand each to another one takes longer than small ones run."""
+    make: Callable[..., Any] = xla_client.make_cpu_client
+    try:
+        return make(asynchronous=False)
+    except TypeError:  # of a version of XLA without the choice
+        return make()
 
 
 @cache

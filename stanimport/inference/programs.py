@@ -93,6 +93,14 @@ class Program:
             leaves = compiled(self._constants, jax.tree.leaves((*self._given, *arguments)))
             return jax.tree.unflatten(self._tree, leaves[0] if self._is_joinable else leaves)
 
+    def placed(self, argument: Any) -> Any:
+        """An argument where the program runs, for many calls."""
+        leaves = jax.tree.leaves(argument)
+        if any(isinstance(a, jax.Array) for a in leaves):
+            return argument  # as it was traced: it may be divided between devices
+        with double_precision():
+            return jax.device_put(argument, self.device)
+
     def keep(self) -> Kept | None:
         """Leave the program to other processes: what they find it by; None for one that they can't find."""
         if self.key is None or self.device is not None or not all(map(_KNOWN_CALL.match, self._calls)):

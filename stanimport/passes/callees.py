@@ -1,7 +1,7 @@
 """What is known of a program's own functions wherever they are called: the one answer for all passes and targets."""
 from __future__ import annotations
 
-from stanlib.types import INT
+from stanlib.types import INT, scalar_of
 
 from ..ir import gprob, traversal
 from .call_graph import closure
@@ -19,6 +19,7 @@ class Functions:
         self.effectful = effectful_functions(program)
         self.random = closure(program.functions, _draws, lambda f: f.suffix == "rng")
         self._shaped: dict[str, frozenset[int]] = {}
+        self._sized: dict[str, frozenset[int]] = {}
 
     def is_random(self, key: str) -> bool:
         return key in self.random
@@ -38,13 +39,27 @@ class Functions:
             self._shaped[key] = shapes.deciding(self.by_key[key], self.shaped_by)
         return self._shaped[key]
 
+    def sized_by(self, key: str) -> frozenset[int]:
+        """The same but for arguments that only tell how often a `while` runs."""
+        if key in self.bodiless:
+            return frozenset()
+        if key not in self._sized:
+            self._sized[key] = frozenset()
+            self._sized[key] = shapes.deciding(self.by_key[key], self.sized_by, whiles=False)
+        return self._sized[key]
+
     def unrolled_by(self, key: str) -> frozenset[int]:
-        """The positions of the arguments that must be alike where calls run at once: of a function that calls itself
-        also the integers, which tell how often.
+        """The positions of the arguments that must be alike where calls run at once.
+
+        Integers that tell how often a `while` runs or a function calls itself are among them: Python runs such a
+        `while`, unless what it tests depends on parameters. Numbers that are real may differ, as between the draws of
+        a random function that draws until one is right.
         """
-        if key in self.bodiless or not self.is_recursive(key):
-            return self.shaped_by(key)
-        return self.shaped_by(key) | {i for i, p in enumerate(self.by_key[key].parameters) if p.type == INT}
+        if key in self.bodiless:
+            return frozenset()
+        whole = [i for i, p in enumerate(self.by_key[key].parameters) if scalar_of(p.type) == INT]
+        counts = whole if self.is_recursive(key) else self.shaped_by(key).intersection(whole)
+        return self.sized_by(key).union(counts)
 
     def is_recursive(self, key: str) -> bool:
         """Whether a function may call itself, through others too."""

@@ -1,19 +1,18 @@
 """Library functions, densities and functions of the program on values that differ between lanes."""
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import is_of_data, namespace
-from ..errors import StanUnknownError
-from ..rejection import Error, any_of, collected, refuse, rejected
+from ..arrays import namespace
+from ..rejection import Error, collected, refuse
 from .frames import Axis, Frame, current, entered, outside
 from .handing import taker
+from .mapping import library_of, mapped
 from .moving import moved
 from .values import Lanes, agreed, align, combine, full, operand
 
@@ -46,7 +45,7 @@ def _moved(function: Callable[..., object], values: Sequence[object], frame: Fra
     """What a function that moves components makes of data; None where lanes are computed one by one, or by `vmap`."""
     union = {a for v in values if type(v) is Lanes for a in v.axes}
     axes = tuple(a for a in frame.axes if a in union)
-    if not axes or _library(values) != "numpy":
+    if not axes or library_of(values) != "numpy":
         return None
     with outside():
         out = moved(function, values, axes)
@@ -193,20 +192,10 @@ def each(function: Callable[..., object], *arguments: object) -> Any:
     union = {a for v in values if type(v) is Lanes for a in v.axes}
     axes = tuple(a for a in frame.axes if a in union)
     with outside():
-        if not axes:  # there are values of lanes that no loop around has any more
-            out, found = _once(function, values, frame.mask is not None)
-        else:
-            out, found = _BATCHED[_library(values)](function, values, axes, frame.mask is not None)
+        out, found = mapped(function, values, axes, frame.mask)
     for bad, error in found:
         refuse_in_lanes(bad, error, axes, 0, frame)
     return _wrapped(out, axes, frame) if axes else out
-
-
-def _once(function: Callable[..., object], values: Sequence[object], masked: bool) -> tuple[Any, "Found"]:
-    """function of what all lanes share."""
-    with collected(of_lanes=True) if masked else nullcontext() as found:
-        out = function(*(v.data if type(v) is Lanes else v for v in values))
-    return out, [] if found is None else found.found
 
 
 def _is_count(value: object) -> bool:
@@ -226,155 +215,10 @@ def each_random(random: Any, function: Callable[..., object], *arguments: object
     return each(lambda i, *given: function(source.at(i), *given), number, *arguments)
 
 
-def _library(values: Sequence[object]) -> str:
-    return str(namespace([v.data if type(v) is Lanes else v for v in values]).LIBRARY)
-
-
 def _wrapped(out: object, axes: tuple[Axis, ...], frame: Frame) -> object:
     if isinstance(out, tuple):
         return tuple(_wrapped(o, axes, frame) for o in out)
     return None if out is None else Lanes(out, axes, frame.mask)
-
-
-Found = Sequence[tuple[Any, Error]]  # conditions for rejection, one truth value per lane
-
-
-def _vmap(
-    function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...], masked: bool
-) -> tuple[Any, Found]:
-    """By JAX's `vmap`; where a function asks for values that this hides, one lane after the other."""
-    import jax
-
-    varying = [i for i, v in enumerate(values) if type(v) is Lanes]
-
-    def of_lanes(*arrays: object) -> Any:
-        with collected(of_lanes=masked) as found:
-            return function(*_filled(values, varying, arrays)), found.take()
-
-    for axis in reversed(axes):
-        of_lanes = jax.vmap(of_lanes, in_axes=[0 if axis in values[i].axes else None for i in varying])
-    # NumPy's arrays are no constants that JAX's functions with derivatives of their own take inside of a vmap
-    try:
-        out, flag = of_lanes(*(jax.numpy.asarray(values[i].data) for i in varying))
-    except (
-        jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError,
-        jax.errors.TracerIntegerConversionError, jax.errors.NonConcreteBooleanIndexError, StanUnknownError,
-    ):  # fmt: skip
-        return _loop(function, values, axes, masked)  # what comes from data is known again
-    return out, [] if flag is None else [(flag, rejected)]
-
-
-def _vmap_torch(
-    function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...], masked: bool
-) -> tuple[object, Found]:
-    """By torch's own `vmap`; where a function asks for values that this hides, one lane after the other."""
-    import torch
-
-    from ..arrays.torch import as_tensor
-
-    code = getattr(function, "__code__", function)
-    if code in _HIDDEN:
-        return _loop(function, values, axes, masked)
-    varying = [i for i, v in enumerate(values) if type(v) is Lanes]
-    of_lanes = recording = _Recording(function, values, varying, masked)
-    for axis in reversed(axes):
-        of_lanes = torch.vmap(of_lanes, tuple(0 if axis in values[i].axes else None for i in varying))
-    try:
-        _, *made = of_lanes(*(as_tensor(values[i].data) for i in varying))
-    except (RuntimeError, TypeError, NotImplementedError):
-        _HIDDEN.add(code)
-        return _loop(function, values, axes, masked)
-    errors = [error for _, error in recording.found]
-    tensors = iter(made[len(errors) :])
-    return _with_tensors(recording.returned, tensors, tuple(a.size for a in axes)), list(zip(made, errors))
-
-
-class _Recording:
-    """A function of the arrays that differ between lanes, as torch maps it: what it returns beside tensors is kept."""
-
-    def __init__(self, function: Callable[..., Any], values: Sequence[Any], varying: Sequence[int], masked: bool):
-        self.function, self.values, self.varying, self.masked = function, values, varying, masked
-        self.returned: Any = None
-        self.found: list[tuple[Any, Error]] = []
-
-    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
-        import torch
-
-        with collected(of_lanes=self.masked) as inside:
-            self.returned = self.function(*_filled(self.values, self.varying, arrays))
-        self.found = list(inside.found)
-        flags = [torch.as_tensor(any_of(bad)) for bad, _ in self.found]
-        return (torch.zeros(()), *flags, *_tensors_in(self.returned))  # torch asks for one tensor at least
-
-
-def _filled(values: Sequence[object], at: Sequence[int], arrays: Sequence[object]) -> list[object]:
-    """The values with arrays in some places."""
-    filled = list(values)
-    for i, array in zip(at, arrays):
-        filled[i] = array
-    return filled
-
-
-def _tensors_in(value: object) -> Iterator[object]:
-    """The tensors among the values that a function returns."""
-    if isinstance(value, tuple):
-        for item in value:
-            yield from _tensors_in(item)
-    elif namespace((value,)).LIBRARY == "torch":
-        yield value
-
-
-def _with_tensors(value: Any, tensors: Iterator[Any], shape: tuple[int, ...]) -> object:
-    """What a function returned, with the tensors of all lanes for those of one; the rest is the same in all of them."""
-    if isinstance(value, tuple):
-        return tuple(_with_tensors(item, tensors, shape) for item in value)
-    if value is None:
-        return None
-    if namespace((value,)).LIBRARY == "torch":
-        return next(tensors)
-    return np.broadcast_to(value, shape + np.shape(value))
-
-
-_HIDDEN: set[Any] = set()  # functions that need to know the values of every lane
-
-
-def _loop(
-    function: Callable[..., object], values: Sequence[object], axes: tuple[Axis, ...], masked: bool
-) -> tuple[Any, Found]:
-    """One lane after the other: the results, stacked along `axes`, and conditions for rejection, each in its lane."""
-    shape = tuple(a.size for a in axes)
-    results, found = [], []
-    for number, lane in enumerate(itertools.product(*(range(n) for n in shape))):
-        given = [_lane(v, dict(zip(axes, lane))) for v in values]
-        with collected(of_lanes=True) if masked else nullcontext() as rejections:
-            results.append(function(*given))
-        if rejections is not None:
-            found += [(_in_lane(any_of(bad), number, shape), error) for bad, error in rejections.found]
-    return _stacked(results, shape), found
-
-
-def _in_lane(bad: Any, number: int, shape: tuple[int, ...]) -> object:
-    """A condition of one lane as one of all lanes."""
-    here = (np.arange(int(np.prod(shape))) == number).reshape(shape)
-    xp = namespace((bad,))
-    return here & bool(bad) if is_of_data((bad,)) else xp.where(here, bad, False)
-
-
-def _lane(value: Any, lane: dict[Axis, int]) -> object:
-    return value.data[tuple(lane[a] for a in value.axes)] if type(value) is Lanes else value
-
-
-def _stacked(results: list[Any], shape: tuple[int, ...]) -> object:
-    if isinstance(results[0], tuple):
-        return tuple(_stacked([r[i] for r in results], shape) for i in range(len(results[0])))
-    if results[0] is None:
-        return None
-    xp = namespace(results)
-    stacked = xp.stack([xp.asarray(r) for r in xp.convert(results)])
-    return xp.reshape(stacked, shape + tuple(xp.shape(stacked)[1:]))
-
-
-_BATCHED = {"jax": _vmap, "torch": _vmap_torch, "numpy": _loop}
 
 
 # --- random numbers --------------------------------------------------------------------------------------------------

@@ -130,6 +130,8 @@ def when(condition: Any) -> entered:
     condition = operand(condition, Frame(frame.axes))
     holds = known(condition)
     if holds is None:
+        if namespace((condition.data,)).holds(condition.data == 0):
+            return entered(frame, False)
         return entered(masked_by(condition, frame), True)
     chosen = np.nonzero(holds)
     if chosen[0].size in (0, holds.size):

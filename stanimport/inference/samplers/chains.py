@@ -194,7 +194,7 @@ def room_for(max_treedepth: int, size: int = LARGE) -> int:
 
 def in_pieces(track: Track, until: int, stop: Stop, step: Callable[[int], None], room: int) -> None:
     """Calls of `step(count)` that make the transitions up to `until`, each of about the same time."""
-    count = min(10, room)
+    count = min(track.pace, room)
     while track.done < until and not stop.is_set():
         count = min(count, until - track.done)
         began = time.perf_counter()
@@ -202,7 +202,7 @@ def in_pieces(track: Track, until: int, stop: Stop, step: Callable[[int], None],
         step(count)
         seconds = time.perf_counter() - began
         track.times[stage] += seconds
-        count = int(np.clip(count * PATIENCE / max(seconds, 1e-9), 1, room))
+        count = track.pace = int(np.clip(count * PATIENCE / max(seconds, 1e-9), 1, room))
 
 
 def _wait(jobs: Sequence[Future[None]], stop: threading.Event) -> None:

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stanlib.dataclass import dataclass
-
 from .. import nested
 from ..precision import Streams
 from ..running.progress import Progress
 from . import adaptation, curvature, low_rank, stranding
 from .adaptation import Segment
+from .calls import Bound, Calls
 from .chains import Stop, in_pieces, room_for, room_of
 from .journal import Journal
 from .metric import Metric, estimate, shrunk
@@ -44,21 +43,6 @@ class Group(NamedTuple):
     streams: Streams
     points: np.ndarray
     attempt: int = 0
-
-
-@dataclass
-class _Bound:
-    """A compiled program with the data that enter its arithmetic."""
-
-    constants: Any
-    program: Program | Executable
-
-    @property
-    def may_block(self) -> bool:
-        return self.program.may_block
-
-    def __call__(self, *arguments: object) -> Any:
-        return self.program(self.constants, *arguments)
 
 
 class NutsSampler:
@@ -104,9 +88,9 @@ class NutsSampler:
         begin = np.diag(ones) if settings.metric.dense else ones
         self.metrics = [self.of(begin if m is None else m) for m in given]
         self.metric = self.metrics[0]
-        self.programs = [_Bound(*reversed(ready))] if ready else self._compiling(density, devices)
+        self.programs = [Bound(self._calls(), *reversed(ready))] if ready else self._compiling(density, devices)
 
-    def _compiling(self, density: Callable[[Any, Any], object], devices: Sequence[object]) -> list[_Bound]:
+    def _compiling(self, density: Callable[[Any, Any], object], devices: Sequence[object]) -> list[Bound]:
         """The programs for the devices, whose compilation begins."""
         from ..programs import shared  # only now: what was compiled before needs no JAX
         from .transitions import Transitions, traced
@@ -116,7 +100,7 @@ class NutsSampler:
             one = traced(density, np.ones(self.size), self._own([0], False), device)
             made = Transitions(one, s.method, self.lanes, self.in_turn, depth, self.room, s.metric.by_gradients)
             kind = one.text(), self.lanes, self.in_turn, s.method, s.metric._replace(adapts=True), depth, str(device)
-            found.append(_Bound(one.constants, shared(kind, partial(self._compiled, made, device))))
+            found.append(Bound(self._calls(), one.constants, shared(kind, partial(self._compiled, made, device))))
         return found
 
     def _schedule(self) -> list[Segment]:
@@ -131,12 +115,17 @@ class NutsSampler:
     def _compiled(self, transitions: Transitions, device: object) -> Program:
         """The program of transitions, whose compilation begins."""
         from ..programs import Program
+        from .transitions import Called
 
+        calls, constants = self._calls(), transitions.density.constants
+        blank = calls.arguments.closed(calls.arguments.example)
+        return Program(Called(transitions, calls), constants, *blank, device=device, as_one=True)
+
+    def _calls(self) -> Calls:
+        """What goes into its calls, and out of them."""
         each = range(self.lanes or 1)
         chain, metric = self._joined([Chain.blank(self.size) for _ in each]), self._joined([self.metric for _ in each])
-        own = self._own([0 for _ in each])
-        return Program(transitions, transitions.density.constants, own, chain, metric, _controls(self.settings, True),
-                       np.int64(1), device=device, as_one=True)  # fmt: skip
+        return Calls.of(self._own([0 for _ in each]), chain, metric, _controls(self.settings, True))
 
     # --- chains ----------------------------------------------------------------------------------------------------
 
@@ -196,7 +185,7 @@ class NutsSampler:
         track.keep({"point": np.stack(points, 1) if self.lanes else points[0], **_named(columns)})
         track.done = track.tally.before = int(at.done[rows[0]])
 
-    def advance(self, track: Track, program: _Bound, until: int, stop: Stop, progress: Progress) -> None:
+    def advance(self, track: Track, program: Bound, until: int, stop: Stop, progress: Progress) -> None:
         """Make transitions up to the count `until`, fewer once `stop` is set; segments of warm-up end with learning."""
         if track.state is None:
             self._begin(track, program)
@@ -246,7 +235,7 @@ class NutsSampler:
         (state,) = self.evaluate(self.programs[0], [point], [row])
         return float(state.density), np.asarray(state.gradient)
 
-    def evaluate(self, program: _Bound, points: Sequence[np.ndarray], rows: Sequence[int]) -> list[State]:
+    def evaluate(self, program: Bound, points: Sequence[np.ndarray], rows: Sequence[int]) -> list[State]:
         """The states at points with the data of these chains: where transitions with steps of no length lead."""
         out, together, blank = [], self.lanes or 1, Chain.blank(self.size)
         still = Controls(np.bool_(False), np.float64(0.0), np.int64(1))
@@ -259,7 +248,7 @@ class NutsSampler:
             out += self._parts(made[0].latest)
         return out[: len(points)]
 
-    def _begin(self, track: Track, program: _Bound) -> None:
+    def _begin(self, track: Track, program: Bound) -> None:
         """The first state and step size of each chain."""
         rows, streams, points, attempt = track.start
         states = self.evaluate(program, points, rows)
@@ -270,7 +259,7 @@ class NutsSampler:
         metrics = [_of_chain(self.metrics, row) for row in rows]
         self._continue(track, program, chains, metrics, searches=self.settings.adapt_engaged)
 
-    def _continue(self, track: Track, program: _Bound, chains: list[Chain], metrics: list[Metric],
+    def _continue(self, track: Track, program: Bound, chains: list[Chain], metrics: list[Metric],
                   searches: bool) -> None:  # fmt: skip
         """Take chains and metrics as the state; with a search for step sizes, from which adaptation begins anew."""
         if searches:
@@ -285,7 +274,7 @@ class NutsSampler:
         step = np.stack([c.step.size for c in chains]), np.stack([m.inverse for m in metrics])
         track.step_size, track.metric = step if self.lanes else (step[0][0], step[1][0])
 
-    def _sample(self, track: Track, program: _Bound, segment: Segment, stop: Stop,
+    def _sample(self, track: Track, program: Bound, segment: Segment, stop: Stop,
                 progress: Progress) -> None:  # fmt: skip
         """Make transitions; the track's window has where the chain was in one."""
         warms_up = track.done < self.settings.iter_warmup
@@ -316,7 +305,7 @@ class NutsSampler:
             track.recent.append(columns[0])
         track.add({"point": points[..., : self.size], **_named(columns)}, len(points))
 
-    def _learn(self, track: Track, program: _Bound, in_window: bool) -> None:
+    def _learn(self, track: Track, program: Bound, in_window: bool) -> None:
         """At the end of a segment of warm-up: the metric from a window's draws, the step size that was settled for."""
         chain, metric = track.state
         chains, metrics, window = self._parts(chain), self._parts(metric), track.window

@@ -82,6 +82,7 @@ class Track:
         step_size, metric: after adaptation.
         kept: what is kept of the transitions, by name.
         times: seconds of warm-up and sampling.
+        pace: how many transitions to make at once.
         segment: the end of the segment of warm-up that the chain is in.
         window: where the chain was in this segment, if that is learned from.
         recent: the log densities of this segment.
@@ -93,7 +94,7 @@ class Track:
         self.settings, self.lanes, self.start, self.diary = settings, lanes, start, diary
         self.done, self.kept = 0, dict[str, Rows]()
         self.state: Any = None
-        self.times = np.zeros(2)
+        self.times, self.pace = np.zeros(2), 10
         self.step_size = self.metric = np.zeros(0)
         self.levels = np.zeros((0, lanes) if lanes else 0)
         self.segment, self.recent = 0, list[np.ndarray]()
@@ -113,7 +114,8 @@ class Track:
             wanted |= (at < start) & (at % thin == 0)
         self._count(piece, at >= start)
         self.done += count
-        self.keep(piece if wanted.all() else {n: rows[wanted] for n, rows in piece.items()})
+        if wanted.any() or not self.kept:
+            self.keep(piece if wanted.all() else {n: rows[wanted] for n, rows in piece.items()})
 
     def _count(self, piece: Mapping[str, np.ndarray], sampled: np.ndarray) -> None:
         self.tally.divergences += int(piece["divergent__"][sampled].sum())

@@ -14,6 +14,7 @@ from stanlib.dataclass import dataclass
 
 from ..traced import Traced
 from . import tree, walnuts
+from .calls import Calls
 from .metric import Metric
 from .states import NUMBERS, Chain, Controls, StepSize
 
@@ -110,6 +111,19 @@ class Transitions:
                    record.energy)  # fmt: skip
         kept = jnp.stack([jnp.asarray(v, float) for v in numbers])
         return (Chain(random, state, step, record.latest), room), kept
+
+
+@dataclass(frozen=True)
+class Called:
+    """Transitions as a function of the constants and of the few arrays that a call has."""
+
+    transitions: Transitions
+    calls: Calls
+
+    def __call__(self, constants: Any, *given: Any) -> list[Any]:
+        """The arrays that the chain travels as, where it was, and the numbers of each transition."""
+        chain, *records = self.transitions(constants, *self.calls.arguments.opened(given))
+        return [*self.calls.chain.traced(jnp, chain), *records]
 
 
 def learned(step: StepSize, acceptance: Any, wanted: Any) -> StepSize:

@@ -241,7 +241,7 @@ class Lanes:
                 continue
             if is_sum(body, name):
                 sums.add(name)
-            elif is_private(body, name, self.sizes):
+            elif is_private(body, name, self.sizes, lasting=s.name):
                 private.add(name)
             else:
                 carried.add(name)

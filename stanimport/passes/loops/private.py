@@ -9,7 +9,7 @@ from stanlib.types import INT, Type, is_scalar
 
 from ...ir import gprob, traversal
 from ...ir.calls import apply
-from ...ir.uses import mentions, walk_statements
+from ...ir.uses import mentions, walk_statements, written
 from . import regions
 from .accesses import Access, of_statement, reads
 from .affine import key
@@ -18,13 +18,31 @@ Stmts = Sequence[gprob.Stmt]
 Sizes = Mapping[str, gprob.Sized]
 
 
-def is_private(body: Stmts, name: str, sizes: Sizes, lasting: bool = True) -> bool:
+def is_private(body: Stmts, name: str, sizes: Sizes, lasting: str | None) -> bool:
     """Whether no iteration reads what another one has written to a variable.
 
-    Where the value of the last iteration is `lasting`, every iteration must also write the whole variable.
+    Where the value of the last iteration matters every iteration must also write the whole variable, or none of them
+    any of it. `lasting` is the index of the loop then.
     """
-    exposed, killed = regions.scan(substituted(body), name, sizes)
-    return not exposed and (killed or not lasting)
+    body = substituted(body)
+    exposed, killed = regions.scan(body, name, sizes)
+    return not exposed and (lasting is None or killed or _all_or_none(body, name, sizes, {lasting}))
+
+
+def _all_or_none(body: Stmts, name: str, sizes: Sizes, indices: set[str]) -> bool:
+    """Whether all writes are those of one loop, which runs in every iteration or in none, as its bounds don't vary."""
+    writing = [s for s in body if name in written((s,))]
+    if len(writing) != 1 or not isinstance(writing[0], gprob.For):
+        return False
+    loop = writing[0]
+    if mentions((loop.lower, loop.upper), indices | written(body)) or any(map(_escapes, walk_statements(loop.body))):
+        return False
+    exposed, killed = regions.scan(loop.body, name, sizes)
+    return not exposed and (killed or _all_or_none(loop.body, name, sizes, indices | {loop.name}))
+
+
+def _escapes(s: gprob.Stmt) -> bool:
+    return isinstance(s, (gprob.Break, gprob.Continue, gprob.Return))
 
 
 # --- sums ------------------------------------------------------------------------------------------------------------

@@ -9,9 +9,15 @@ from .affine import mentions_values
 from .parts import count_of
 
 
-def deciding(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]]) -> frozenset[int]:
-    """The positions of such arguments, also through local variables and other functions."""
-    wanted = {name for e in _deciding_expressions(f, shaped_by) for name in _values_in(e)}
+def deciding(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]], whiles: bool = True) -> frozenset[int]:
+    """The positions of such arguments, also through local variables and other functions.
+
+    Args:
+        f: the function.
+        shaped_by: tells the same of other functions.
+        whiles: whether how often a `while` runs counts.
+    """
+    wanted = {name for e in _deciding_expressions(f, shaped_by, whiles) for name in _values_in(e)}
     while True:
         more = {n for name, value in _definitions(f) if name in wanted for n in _values_in(value)}
         if more <= wanted:
@@ -28,13 +34,15 @@ def _values_in(node: object) -> Iterator[str]:
             yield from _values_in(child)
 
 
-def _deciding_expressions(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]]) -> Iterator[gprob.Expr]:
+def _deciding_expressions(
+    f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]], whiles: bool
+) -> Iterator[gprob.Expr]:
     """Sizes, bounds of loops and ranges, conditions of `while`, and arguments of calls that decide such inside."""
     for s in walk_statements(f.body):
         if isinstance(s, gprob.For):
             yield s.lower
             yield s.upper
-        elif isinstance(s, gprob.While):
+        elif isinstance(s, gprob.While) and whiles:
             yield s.condition
     for node in traversal.walk(f.body):
         if isinstance(node, gprob.Sized):

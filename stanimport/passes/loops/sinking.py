@@ -72,7 +72,7 @@ class _Block:
     def _is_private(self, loop: gprob.For, declaration: gprob.Declare) -> bool:
         if mentions(declaration.sized, written(loop.body) | {loop.name}):
             return False
-        return is_private(loop.body, declaration.name, self.sizes, lasting=False)
+        return is_private(loop.body, declaration.name, self.sizes, lasting=None)
 
 
 def _uses(s: gprob.Stmt) -> set[str]:

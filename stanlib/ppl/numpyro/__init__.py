@@ -24,6 +24,7 @@ from ...lanes.padding import padded, widest  # noqa: F401
 from ...lanes.predictors import predictor  # noqa: F401
 from ...lanes.recurrences import previous  # noqa: F401
 from ...lanes.reductions import add_to, last, running_sum  # noqa: F401
+from ...lifted import lifted_under
 from ...metadata import Program
 from ...random.jax import JaxRandom, random_of
 from ...rejection import pending
@@ -55,7 +56,6 @@ from .priors import approximate, half, param, sample, sample_unconstrained  # no
 from .sites import discrete, is_predicting, latent, observed, weighted  # noqa: F401
 from .states import UNSET
 from .supports import support_of
-from .tracing import lifted_under
 
 xp = named("jax")
 

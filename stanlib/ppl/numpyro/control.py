@@ -5,7 +5,7 @@ gives it one, it has that value's shape everywhere, with zeros where no path did
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -20,50 +20,16 @@ from ...lanes.frames import Axis, entered
 from ...lanes.laws import plain
 from ...lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
 from ...lanes.values import Lanes, combine, known
-from ...random.jax import JaxRandom
-from ...rejection import collected, decided, refuse, rejected
+from ...lifted import lifted_under, lifting
+from ...rejection import decided
 from . import selection, while_loops
+from .bodies import asked_here, asked_of, is_concrete, is_traced, settled, watched
 from .scans import copies
 from .states import UNSET, State, as_arrays, fitted, fixpoint, merged, unmasked
-from .tracing import Traced, lifted_under, lifting
+from .tracing import Traced
 
 T = TypeVar("T")
 UNROLL = 4  # trip counts up to which a loop is written out
-
-
-def is_traced(x: object) -> bool:
-    """Whether JAX traces a value; of a source of random numbers, its state: what it draws is traced then."""
-    if type(x) is Lanes:
-        x = x.data
-    elif isinstance(x, JaxRandom):
-        x = x.state
-    return isinstance(x, jax.core.Tracer)
-
-
-def _any_traced(values: object) -> bool:
-    return any(map(is_traced, jax.tree_util.tree_leaves(values)))
-
-
-def _captured(f: Callable[..., object], seen: set[int]) -> Iterator[object]:
-    """The values that a function refers to, and those that functions among them do."""
-    for cell in getattr(f, "__closure__", None) or ():
-        try:
-            value = cell.cell_contents
-        except ValueError:  # a variable that is assigned later
-            continue
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if callable(value) and hasattr(value, "__closure__"):
-            yield from _captured(value, seen)
-        else:
-            yield value
-
-
-def _is_concrete(state: object, *functions: Callable[..., object]) -> bool:
-    if _any_traced(state):
-        return False
-    return not any(_any_traced(v) for f in functions for v in _captured(f, set()))
 
 
 def cond(condition: object, then: Callable[..., State], otherwise: Callable[..., State], state: State = ()) -> State:
@@ -79,11 +45,11 @@ def cond(condition: object, then: Callable[..., State], otherwise: Callable[...,
     target = merged(*shapes) if len(shapes) == 2 else shapes[0]
     flagged = any(s.rejects for s in sides)
     if not errors and lifted_under() is not None and all(selection.is_small(s.traced) for s in sides):
-        return _settled(*_selected(jnp.asarray(condition) != 0, sides, target, state, flagged))
+        return settled(*_selected(jnp.asarray(condition) != 0, sides, target, state, flagged))
     out, flag = jax.lax.cond(
         jnp.asarray(condition) != 0, *(partial(s.run, target, flagged) for s in sides), state
     )
-    return _settled(out, flag)
+    return settled(out, flag)
 
 
 def _selected(
@@ -110,7 +76,7 @@ class _Side:
         self.error: StanError | None = None
         try:
             with lifting(taken):
-                self.traced = Traced(_watched(body), *state)
+                self.traced = Traced(watched(body), *state)
         except LIMITS:
             raise
         except StanError as e:
@@ -125,23 +91,6 @@ class _Side:
             return fitted((UNSET,) * len(target), target), jnp.asarray(True)
         out, flag = self.traced(*state)
         return fitted(out, target), jnp.asarray(False if flag is None else flag) if flagged else None
-
-
-def _watched(body: Callable[..., object]) -> Callable[..., Any]:
-    """The body, with whether it rejects the draw beside its results: None if nothing in it does."""
-
-    def run(*state: object) -> tuple[Any, Any]:
-        with collected() as found:
-            return body(*state), found.take()
-
-    return run
-
-
-def _settled(out: T, flag: Any) -> T:
-    """What lifted code results in, once its rejections are handed on: `flag` tells of one, or of all its runs."""
-    if flag is not None:
-        refuse(jnp.any(flag), rejected)
-    return out
 
 
 def choose(condition: object, then: Callable[[], object], otherwise: Callable[[], object]) -> Any:
@@ -183,7 +132,7 @@ def _is_known(truth: object, value: bool) -> bool:
 def _truth_if(needed: object, operand: Callable[[], object]) -> object:
     """Whether an operand is true, computed in any case; where it is not needed it does not reject the draw."""
     try:
-        value, flag = _watched(operand)()
+        value, flag = watched(operand)()
     except LIMITS:
         raise
     except StanError:
@@ -193,7 +142,7 @@ def _truth_if(needed: object, operand: Callable[[], object]) -> object:
         truth = combine(lambda v: v != 0, value)
     else:
         truth = jnp.asarray(value) != 0 if known(value) is None else bool(value != 0)
-    return _settled(truth, None if flag is None else flag & needed)
+    return settled(truth, None if flag is None else flag & needed)
 
 
 def for_loop(
@@ -209,7 +158,7 @@ def for_loop(
             return _limited_loop(lower, upper, most, body, state, outputs)
         return _dynamic_loop(lower, upper, body, state, outputs)
     indices = range(int(lower), int(upper) + 1)
-    if len(indices) <= UNROLL or _is_concrete(state, body):
+    if len(indices) <= UNROLL or is_concrete(state, body):
         return _python_loop(indices, body, state, outputs)
     return _scan(np.asarray(indices), body, state, outputs)
 
@@ -263,7 +212,7 @@ def _scan(indices: np.ndarray, body: Callable[..., State], state: State, outputs
     """The state after a loop over indices that are known, at least one, and the terms of each output, stacked."""
     count, first = len(state), jnp.asarray(indices[0])
     state = as_arrays(state)
-    target, traced = fixpoint(_watched(body), (first,), state, lambda r: r[0][:count])
+    target, traced = fixpoint(watched(body), (first,), state, lambda r: r[0][:count])
 
     def step(carry: State, i: object) -> tuple[State, tuple[State, Any]]:
         result, flag = traced(i, *carry)
@@ -271,7 +220,7 @@ def _scan(indices: np.ndarray, body: Callable[..., State], state: State, outputs
         return fitted(result[:count], target), (terms, flag)
 
     final, (stacked, flags) = jax.lax.scan(step, fitted(state, target), indices)
-    return _settled((*final, *((t,) for t in stacked)), flags)
+    return settled((*final, *((t,) for t in stacked)), flags)
 
 
 def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: State, outputs: int) -> State:
@@ -279,39 +228,43 @@ def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: Sta
     count, first = len(state), jnp.asarray(lower)
     state = as_arrays(state)
     try:
-        target, traced = fixpoint(_watched(body), (first,), state, lambda r: r[0][:count])
+        target, traced = fixpoint(watched(asked_of(body)), (jnp.asarray(True), first), state, lambda r: r[0][:count])
     except LIMITS:
         raise
     except StanError:
-        return _settled((*state, *((jnp.zeros(()),),) * outputs), lower <= upper)
+        return settled((*state, *((jnp.zeros(()),),) * outputs), lower <= upper)
+    asked = asked_here()
+
+    def go_on(s: tuple[Any, State, State, Any]) -> Any:
+        return asked((s[0] <= upper) & ~s[3])
 
     def once(s: tuple[Any, State, State, Any]) -> tuple[Any, State, State, Any]:
         i, inside, totals, before = s
-        result, flag = traced(i, *inside)
+        result, flag = traced(go_on(s), i, *inside)
         added = tuple(t if x is UNSET else t + jnp.sum(plain(x)) for t, x in zip(totals, result[count:]))
         return i + 1, fitted(result[:count], target), added, before if flag is None else before | flag
 
     zeros = (jnp.zeros(()),) * outputs
     start = (first, fitted(state, target), zeros, jnp.asarray(False))
-    _, out, totals, flag = while_loops.while_loop(lambda s: (s[0] <= upper) & ~s[3], once, start)
-    return _settled((*out, *((t,) for t in totals)), flag)
+    _, out, totals, flag = while_loops.while_loop(go_on, once, start)
+    return settled((*out, *((t,) for t in totals)), flag)
 
 
 def while_loop(condition: Callable[..., object], body: Callable[..., State], state: State) -> State:
     """`while (condition(state)) state = body(state)`."""
-    if _is_concrete(state, condition, body):
+    if is_concrete(state, condition, body):
         while condition(*state):
             state = body(*state)
         return state
     state = as_arrays(state)
     try:
-        target, traced = fixpoint(_watched(body), (), state, lambda r: r[0])
+        target, traced = fixpoint(watched(asked_of(body)), (jnp.asarray(True),), state, lambda r: r[0])
     except LIMITS:
         raise
     except StanError:  # known to be wrong in the first iteration, if there is one
-        return _settled(state, jnp.asarray(condition(*state)) != 0)
+        return settled(state, jnp.asarray(condition(*state)) != 0)
 
-    return _while_traced(Traced(_watched(condition), *target), traced, target, state)
+    return _while_traced(Traced(watched(condition), *target), traced, target, state)
 
 
 def _while_traced(test: Traced, traced: Traced, target: State, state: State) -> State:
@@ -323,14 +276,16 @@ def _while_traced(test: Traced, traced: Traced, target: State, state: State) -> 
         return inside, before if flag is None else before | flag
 
     def once(s: tuple[State, object]) -> tuple[State, Any]:
-        out, flag = traced(*s[0])
+        out, flag = traced(go_on(s), *s[0])
         return tested(fitted(out, target), s[1] if flag is None else s[1] | flag)
 
+    asked = asked_here()
+
     def go_on(s: tuple[State, Any]) -> Any:
-        return (jnp.asarray(test(*s[0])[0]) != 0) & ~s[1]
+        return asked((jnp.asarray(test(*s[0])[0]) != 0) & ~s[1])
 
     out, flag = while_loops.while_loop(go_on, once, tested(fitted(state, target), jnp.asarray(False)))
-    return _settled(out, flag)
+    return settled(out, flag)
 
 
 def recur(
@@ -345,7 +300,7 @@ def recur(
         return ragged.recur(recur, loop, step, carry, inputs, adds)
     axis, frame = split_frame(loop)
     arrays = {k: a for k, i in enumerate(inputs) if (a := sliced(i, axis)) is not None}
-    if axis.size <= UNROLL or not _any_traced((carry, inputs)) and not any(map(_any_traced, _captured(step, set()))):
+    if axis.size <= UNROLL or is_concrete((carry, inputs), step):
         return run_in_python(loop, step, carry, inputs)
 
     def one(i: Any, now: dict[int, Any], *carry: Any) -> tuple[State, State]:
@@ -360,7 +315,7 @@ def recur(
 def _scanned(one: Callable[..., Any], carry: State, indices: Any, arrays: dict[int, Any]) -> Any:
     """The last carry and the outputs of all iterations of `carry, outputs = one(n, inputs, *carry)`, as XLA's scan."""
     first = jnp.asarray(indices[0]), {k: jnp.asarray(a[0]) for k, a in arrays.items()}
-    target, traced = fixpoint(_watched(one), first, carry, lambda r: r[0][0])
+    target, traced = fixpoint(watched(one), first, carry, lambda r: r[0][0])
 
     def body(carry: State, x: Any) -> tuple[State, Any]:
         (after, outputs), flag = traced(*x, *carry)
@@ -369,7 +324,7 @@ def _scanned(one: Callable[..., Any], carry: State, indices: Any, arrays: dict[i
     start, xs = fitted(unmasked(carry), target), (indices, arrays)
     unroll = copies(len(traced.jaxpr.eqns), traced.operations, start)
     final, (outputs, flags) = jax.lax.scan(body, start, xs, unroll=unroll)
-    return _settled((final, outputs), flags)
+    return settled((final, outputs), flags)
 
 
 def _of_all(output: object, axis: Axis) -> Any:

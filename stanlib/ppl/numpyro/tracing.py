@@ -1,31 +1,13 @@
 """Functions that JAX traces once and runs many times."""
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from contextvars import ContextVar
 from typing import Any
 
 import jax
 
+from ...lifted import lifting
 from .liveness import reached
-
-_around: ContextVar[tuple[tuple[Any, bool], ...] | None] = ContextVar("around", default=None)
-
-
-def lifted_under() -> tuple[tuple[Any, bool], ...] | None:
-    """Of code traced as a body of its own, the conditions around it and how they must be; None of other code."""
-    return _around.get()
-
-
-@contextlib.contextmanager
-def lifting(*conditions: tuple[object, bool]) -> Iterator[None]:
-    """What is traced inside is code of its own, which runs where conditions are so."""
-    token = _around.set((*(_around.get() or ()), *conditions))
-    try:
-        yield
-    finally:
-        _around.reset(token)
 
 
 class Traced:

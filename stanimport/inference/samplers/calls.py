@@ -1,0 +1,119 @@
+"""Calls of the compiled transitions: what chains carry goes in and out as few arrays.
+
+XLA spends some six microseconds on each argument of a call, and a sampler of a small model makes hundreds of calls of
+some twenty numbers each.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from stanlib.dataclass import dataclass
+
+from .. import nested
+from .metric import Metric
+from .states import Chain, Controls
+
+if TYPE_CHECKING:
+    from ..executables import Executable
+    from ..programs import Program
+
+SMALL = 4096  # numbers beyond which copying them costs more than a call has around it
+
+
+class _Place(NamedTuple):
+    """Where a leaf lies: whether among the real numbers, and there from where to where."""
+
+    real: bool
+    start: int
+    end: int
+    shape: tuple[int, ...]
+    kind: Any
+
+
+class Bundle:
+    """The arrays of a tree as two: one of all real numbers, one of all others. Where they are large each is by itself.
+
+    Args:
+        example: a tree of this structure, with arrays of these shapes and types.
+    """
+
+    def __init__(self, example: object):
+        self.example, self._places, self._sizes = example, list[_Place](), {True: 0, False: 0}
+        arrays = [np.asarray(leaf) for leaf in nested.leaves(example)]
+        for a in arrays:
+            real, start = a.dtype == float, self._sizes[a.dtype == float]
+            self._places.append(_Place(real, start, start + a.size, a.shape, a.dtype))
+            self._sizes[real] += a.size
+        self._parts = [real for real in (True, False) if any(p.real is real for p in self._places)]
+        self.is_small = sum(self._sizes.values()) <= SMALL and all(a.dtype.kind in "fbiu" for a in arrays)
+
+    def closed(self, tree: object) -> list[Any]:
+        """The arrays that a tree of NumPy's travels as."""
+        leaves = nested.leaves(tree)
+        if not self.is_small:
+            return leaves
+        made = {real: np.empty(self._sizes[real], float if real else np.uint64) for real in self._parts}
+        for leaf, (real, start, end, shape, _) in zip(leaves, self._places, strict=True):
+            if shape:
+                made[real][start:end] = np.ravel(leaf)
+            else:
+                made[real][start] = leaf
+        return list(made.values())
+
+    def traced(self, xp: Any, tree: object) -> list[Any]:
+        """The same of a tree of another array library's."""
+        leaves = nested.leaves(tree)
+        if not self.is_small:
+            return leaves
+        flat = [xp.ravel(a) if p.real else xp.ravel(a).astype(np.uint64) for a, p in zip(leaves, self._places)]
+        return [xp.concatenate([a for a, p in zip(flat, self._places) if p.real is real]) for real in self._parts]
+
+    def opened(self, arrays: Iterable[Any]) -> Any:
+        """The tree again."""
+        leaves = self._leaves(dict(zip(self._parts, arrays))) if self.is_small else iter(arrays)
+        return nested.filled(self.example, leaves)
+
+    def _leaves(self, whole: Mapping[bool, Any]) -> Iterator[Any]:
+        for real, start, end, shape, kind in self._places:
+            part = whole[real][start:end].reshape(shape) if shape else whole[real][start]
+            yield part if real else part.astype(kind)
+
+
+@dataclass(frozen=True)
+class Calls:
+    """What goes into a call of the transitions, and what of its results is a chain's."""
+
+    arguments: Bundle
+    chain: Bundle
+
+    @staticmethod
+    def of(own: object, chain: Chain, metric: Metric, controls: Controls) -> "Calls":
+        """Those of a chain, or of several with an axis of chains, with data of their own."""
+        return Calls(Bundle((own, chain, metric, controls, np.int64(1))), Bundle(chain))
+
+
+@dataclass
+class Bound:
+    """A compiled program with the data that enter its arithmetic."""
+
+    calls: Calls
+    constants: Any
+    program: Program | Executable
+
+    def __post_init__(self) -> None:
+        self.placed: Any = None  # the constants where the program runs
+
+    @property
+    def may_block(self) -> bool:
+        return self.program.may_block
+
+    def __call__(self, *given: object) -> tuple[Chain, Any, Any]:
+        """The chain after transitions, where it was, and the numbers of each: of `Transitions`, with its arguments."""
+        if self.placed is None:
+            self.placed = self.program.placed(self.constants)
+        *chain, points, numbers = self.program(self.placed, *self.calls.arguments.closed(given))
+        known = map(np.asarray, chain) if self.calls.chain.is_small else chain
+        return self.calls.chain.opened(known), points, numbers
