@@ -76,7 +76,9 @@ def simple(place: Place) -> str:
     y = argument(place, outcome, n)
     given = [argument(place, p, n if n is not None and c.chance(50) else None) for p in parameters]
     if n is None and name in TRUNCATED and "truncation" in place.features and not place.dynamic:
-        return truncated(place, name, y, given)
+        made = truncated(place, name, y, given)
+        if "_lp(" not in made:  # which Stan calls more than once there
+            return made
     return both(f"{y} ~ {name}({', '.join(given)});", f"target += {density(name)}({' | '.join(_split(y, given))});")
 
 
