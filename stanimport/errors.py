@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 
 from stanlib.dataclass import dataclass
@@ -20,8 +22,19 @@ from .source import Span, include_chain
 __all__ = [
     "Diagnostic", "Diagnostics", "InternalError", "MissingLibraryError", "StanDataError", "StanDeprecationWarning",
     "StanDomainError", "StanError", "StanFatalError", "StanIndexError", "StanReject", "StanSemanticError",
-    "StanSyntaxError", "StanWarning", "nearest", "record", "render",
+    "StanSyntaxError", "StanWarning", "nearest", "record", "render", "warn",
 ]  # fmt: skip
+
+
+_OURS = ("stanimport", "stanlib", "contextlib", "functools")  # the last two call what they decorate
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the program that called this package, through however many of its functions."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _OURS:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 class StanWarning(UserWarning):

@@ -72,7 +72,9 @@ ALLOWED = {
         "stanlib", "stanimport.api", "stanimport.cache", "stanimport.compile", "stanimport.editor", "stanimport.errors",
         "stanimport.files", "stanimport.inference", "stanimport.ownership", "stanimport.settings", "stanimport.stubs",
     },
-    "stanimport.cmdstanpy": {"stanlib", "stanimport.api", "stanimport.errors", "stanimport.inference"},
+    "stanimport.cmdstanpy": {
+        "stanlib", "stanimport.api", "stanimport.errors", "stanimport.files", "stanimport.inference",
+    },
     "stanimport.deferred": set(),
     "stanimport.__main__": {"stanimport.commands", "stanimport.deferred", "stanimport.errors"},
 }
@@ -182,7 +184,8 @@ FOLDERS = ("running", "io", "blocks", "density", "samplers", "fits", "methods", 
 UPWARD = {
     ("density.initial", "fits.stan_csv"), ("density.initial", "fits.storage"),  # a fit may be where chains start
     ("fits.fit", "methods.drawing"),  # the journal of a run may be read as a fit
-    ("options", "running.interrupts"), ("programs", "running.interrupts"), ("traced", "running.interrupts"),
+    ("options", "running.interrupts"), ("programs", "running.interrupts"), ("programs", "running.compilers"),
+    ("traced", "running.interrupts"),
     ("programs", "density.kernels"), ("traced", "density.kernels"),  # which is about how XLA compiles
 }
 

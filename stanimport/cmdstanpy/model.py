@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,8 @@ import numpy as np
 
 from stanlib.extras import require
 
-from .. import api
+from .. import api, files
+from ..errors import warn
 from ..inference import advi, laplace_sample, optimize, pathfinder, sample
 from ..inference.density import points
 from ..inference.running import interrupts
@@ -30,6 +30,7 @@ from .stanfit import (
     generated,
     written,
 )
+from .utils import cmdstan_path as cmdstan_path  # where scripts have it from too
 from .utils import format_stan_file
 
 if TYPE_CHECKING:
@@ -86,9 +87,8 @@ class CmdStanModel:
         return f"CmdStanModel: name={self.name}\n\t stan_file={self.stan_file}"
 
     def code(self) -> str:
-        """The program's text."""
-        text: str = self.module.stan.source
-        return text
+        """The program's text, as it stands in its file."""
+        return files.program_text(files.read_bytes(Path(self.stan_file)))
 
     def src_info(self) -> dict[str, Any]:
         """Names, types and dimensions of the program's variables, as `stanc --info` tells them."""
@@ -138,6 +138,7 @@ class CmdStanModel:
                save_diagnostics: bool = False) -> CmdStanMCMC:  # fmt: skip
         """Draw from the posterior by NUTS: see `stanimport.sample`."""
         folder = ready(output_dir, sig_figs)
+        os.environ["STAN_NUM_THREADS"] = str(threads_per_chain or 1)  # which scripts show
         fit = _within(timeout, sample)(
             self.module, data, chains=1 if chains is None and fixed_param else chains, parallel_chains=parallel_chains,
             threads_per_chain=threads_per_chain, seed=seed, chain_ids=chain_ids, inits=_plain(inits),
@@ -383,6 +384,6 @@ def _metric(metric: Any) -> Any:
 def _tell(method: str, **options: object) -> None:
     """Warn of options that the method has no use for."""
     for name in _given(**options):
-        warnings.warn(f"the option {name} has no effect: {method} has another line search here than CmdStan's",
-                      IgnoredOptionWarning, stacklevel=3)  # fmt: skip
+        warn(f"the option {name} has no effect: {method} has another line search here than CmdStan's",
+             IgnoredOptionWarning)  # fmt: skip
 

@@ -30,7 +30,8 @@ _EXPRESSION = {"INTEGER", "REAL_NUMBER", "LPAREN"}
 _ASSIGNMENTS = {
     "ASSIGN", "PLUS_ASSIGN", "MINUS_ASSIGN", "TIMES_ASSIGN", "DIVIDE_ASSIGN", "ELT_TIMES_ASSIGN", "ELT_DIVIDE_ASSIGN",
 }  # fmt: skip
-_TEXTS = {v: repr(k) for k, v in (KEYWORDS | OPERATORS).items()} | {"STRING": "a string"}
+_TEXTS = {v: repr(k) for k, v in (KEYWORDS | OPERATORS).items()}
+_TEXTS |= {"STRING": "a string", "TRUNCATE": "a truncation T[..., ...]"}
 
 
 def unexpected(token: Any, expected: Iterable[str], stream: TokenStream) -> Diagnostic:

@@ -9,16 +9,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+
+from stanlib.program import Program
 
 from ..errors import StanError, nearest
 from .precision import new_seed
 from .running.interrupts import collected
-
-if TYPE_CHECKING:
-    from stanlib.program import Program
 
 F = TypeVar("F", bound=Callable[..., Any])
 _INNER = {"stanimport", "stanlib", "numpyro", "pyro", "jax", "torch", "numpy", "scipy", "contextlib", "functools"}
@@ -69,6 +68,13 @@ def _of_others(traceback: TracebackType | None) -> TracebackType | None:
     return kept
 
 
+def _of_data(name: str, module: object = None, *_: object) -> str:
+    """What to say where a variable of the data is given as an option."""
+    program = getattr(module, "stan", None)
+    is_data = isinstance(program, Program) and name in program.names("data")
+    return f": the data are one argument, {{{name!r}: ...}}" if is_data else ""
+
+
 def suggesting(function: F) -> F:
     """Decorator: a keyword argument that the function does not have is a TypeError with a suggestion.
 
@@ -82,7 +88,7 @@ def suggesting(function: F) -> F:
         for name in options:
             if name not in known:
                 told = {**ELSEWHERE[""], **ELSEWHERE.get(function.__name__, {})}.get(name)
-                hint = f": {told}" if told else suggestion(name, known)
+                hint = f": {told}" if told else _of_data(name, *args) or suggestion(name, known)
                 raise TypeError(f"{function.__name__}() has no option {name!r}{hint}")
         try:
             with collected():

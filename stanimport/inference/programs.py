@@ -13,7 +13,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import field
 from typing import Any
 
@@ -30,6 +30,7 @@ from .density import kernels
 from .executables import ROOM, Kept
 from .precision import TRACING, double_precision
 from .running import interrupts
+from .running.compilers import Compilers
 from .traced import Called, Traced, text_of
 
 BRIEF = 4096  # numbers of one draw up to which what is computed from it is little arithmetic
@@ -46,7 +47,7 @@ _BATCHED_LAPACK = re.compile(r'@lapack_\w+\(.*num_batch_dims = "[1-9]')
 _SHARED = re.compile(r"mhlo\.num_partitions = (?!1 )")
 _CUSTOM_CALL = re.compile(r"custom_call @([\w.]+)")
 _KNOWN_CALL = re.compile(r"lapack_|mhlo\.|chlo\.")  # which a process has that has not traced them
-_compilers = ThreadPoolExecutor(2, thread_name_prefix="stanimport-compile")
+_compilers = Compilers(2)
 Options = dict[str, Any] | None  # XLA's
 
 
@@ -228,7 +229,7 @@ _programs = _Compiled(ROOM)
 def _begin_anew() -> None:
     """In a forked process: the threads that compile stayed behind too."""
     global _compilers, _programs
-    _compilers = ThreadPoolExecutor(2, thread_name_prefix="stanimport-compile")
+    _compilers = Compilers(2)
     _programs = _Compiled(ROOM)
 
 

@@ -1,4 +1,5 @@
 """Files of results, generated quantities of all iterations, and what results tell of themselves, as in CmdStanPy."""
+import os
 import pickle
 import subprocess
 import sys
@@ -273,6 +274,18 @@ def test_options_of_stanc(tmp_path):
                         ({"include-paths": "lkjdf"}, "lkjdf is no folder")):  # fmt: skip
         with pytest.raises(ValueError, match=told):
             CmdStanModel(stan_file=tmp_path / "wide.stan", stanc_options=wrong)
+
+
+def test_the_text_of_a_program_that_is_not_ready(tmp_path):
+    program = tmp_path / "external.stan"
+    program.write_text("functions { real odds(real x); }\n")
+    assert CmdStanModel(stan_file=program, compile=False).code() == program.read_text()
+
+
+def test_the_number_of_threads_is_where_scripts_look_for_it(coin, monkeypatch):
+    monkeypatch.setenv("STAN_NUM_THREADS", "")
+    coin.sample(DATA, threads_per_chain=2, **CHAINS | {"chains": 1})
+    assert os.environ["STAN_NUM_THREADS"] == "2"
 
 
 def test_the_logger(caplog):

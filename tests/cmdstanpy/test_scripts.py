@@ -329,10 +329,12 @@ def test_scripts_find_the_examples_of_cmdstan_where_it_is(monkeypatch, tmp_path)
 
 
 def test_modules_have_cmdstanpys_names():
+    from stanimport.cmdstanpy import model, utils
     from stanimport.cmdstanpy.model import CmdStanModel
     from stanimport.cmdstanpy.stanfit import CmdStanMCMC
     from stanimport.cmdstanpy.utils import cmdstan_path
 
+    assert model.cmdstan_path is utils.cmdstan_path
     assert (CmdStanModel, CmdStanMCMC, cmdstan_path) == (
         cmdstanpy.CmdStanModel, cmdstanpy.CmdStanMCMC, cmdstanpy.cmdstan_path)  # fmt: skip
 

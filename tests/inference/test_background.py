@@ -12,9 +12,10 @@ import pytest
 import stanimport
 from stanimport.errors import StanDataError, StanError
 from stanimport.inference import Sampling
-from stanimport.inference.samplers import display
+from stanimport.inference.samplers import chains, display
 from stanimport.inference.samplers import journal as journals
 from stanimport.inference.samplers.control import ChainProgress, Control
+from stanimport.inference.samplers.nuts import NutsSampler
 from stanimport.inference.samplers.tracks import Settings, Track
 
 PROGRAM = """
@@ -54,6 +55,30 @@ def test_a_run_is_previewed_and_ended_and_goes_on(module):
     assert run.is_done and run.wait() is fit and run.preview() is fit
 
 
+def test_chains_take_turns_where_there_are_more_than_threads(module, monkeypatch):
+    """So all have draws when they are asked for, and the same ones as in threads of their own."""
+    monkeypatch.setattr(chains, "TURN", 0.0)
+    run = stanimport.sample(module, DATA, blocking=False, **{**LONG, "chains": 3, "parallel_chains": 1})
+    until_drawn(run, 100)
+    fit = run.abort()
+    assert fit.interrupted and fit.draws_per_chain >= 100
+    whole = stanimport.sample(module, DATA, **{**LONG, "chains": 3, "parallel_chains": 3, "iter_sampling": 100})
+    np.testing.assert_array_equal(fit.draws()[:100], whole.draws())
+    fixed = {**LONG, "iter_sampling": 200, "save_warmup": True}
+    each, both = (stanimport.sample(module, DATA, **{**fixed, "parallel_chains": n}) for n in (1, 2))
+    np.testing.assert_array_equal(each.draws(inc_warmup=True), both.draws(inc_warmup=True))
+
+
+def test_errors_of_chains_that_take_turns_are_told(module, monkeypatch):
+    """Also those that are IndexErrors, as Stan's for an index out of range."""
+    def fails(*_):
+        raise IndexError("of the chain")
+
+    monkeypatch.setattr(NutsSampler, "advance", fails)
+    with pytest.raises(IndexError, match="of the chain"):
+        stanimport.sample(module, DATA, chains=3, parallel_chains=1, iter_warmup=5, iter_sampling=5)
+
+
 def test_waiting_gives_the_fit_of_a_blocking_run(module):
     chosen = {"chains": 2, "seed": 1, "iter_warmup": 50, "iter_sampling": 40}
     run = stanimport.sample(module, DATA, blocking=False, **chosen)
@@ -89,11 +114,14 @@ def test_errors_reach_who_waits(module):
 
 
 def test_a_run_without_draws_says_so(module, monkeypatch):
-    from stanimport.inference.samplers.nuts import NutsSampler
-
     begun = threading.Event()
-    monkeypatch.setattr(NutsSampler, "advance", lambda self, track, program, until, stop, progress:
-                        (begun.set(), stop.wait()))  # fmt: skip
+
+    def waits(self, track, program, until, stop, progress):
+        begun.set()
+        while not stop.is_set():
+            time.sleep(0.01)
+
+    monkeypatch.setattr(NutsSampler, "advance", waits)
     run = stanimport.sample(module, DATA, blocking=False, **LONG)
     begun.wait()
     with pytest.raises(StanError, match="no draws yet"):

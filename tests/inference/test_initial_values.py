@@ -49,6 +49,17 @@ def test_wrong_inits(beta_module, inits, told):
         stanimport.sample(beta_module, FLIPS, **SHORT | dict(inits=inits))
 
 
+@pytest.mark.parametrize("declared, value, told", [
+    ("simplex[3]", [0.2, 0.2, 0.2], r"\(its components sum to 0.6"),
+    ("array[2] ordered[2]", [[1, 2], [2, 1]], r"\(\[2\]: component \[2\] is 1.0, not greater than 2.0"),
+    ("cov_matrix[2]", [[1, 0.5], [0.3, 1]], r"\(it is not symmetric: \[1,2\] is 0.5, but \[2,1\] is 0.3\)"),
+])  # fmt: skip
+def test_why_a_start_is_outside_is_told(declared, value, told):
+    module = stanimport.loads(f"parameters {{ {declared} x; }} model {{ }}")
+    with pytest.raises(stanimport.StanDataError, match=f"x is .* outside its domain {told}"):
+        stanimport.sample(module, inits={"x": value}, **SHORT)
+
+
 @pytest.mark.parametrize("statement, inits, told", [
     ("x ~ normal(0, v);", {"v": [1, -2]}, r"normal_lpdf: sigma\[2\] is -2.0, but must be positive!.*line 3"),
     ("for (i in 1:2) x[i] ~ cauchy(v[i], v[i]);", {"v": [3, 0]}, r"cauchy_lpdf: sigma\[2\] is 0.0, but.*line 3"),

@@ -244,3 +244,27 @@ def test_integers_are_written_and_read_as_such(tmp_path):
         assert again.stan_variable(name).dtype.kind == "i"
         np.testing.assert_array_equal(again.stan_variable(name), fit.stan_variable(name))
     assert [v.dtype.kind for v in again.stan_variable("t")] == ["i", "f"]
+
+
+def test_variables_without_values_are_read(tmp_path):
+    """Files have no columns of them: their shapes are those that the data make."""
+    module = stanimport.loads("""
+        data { int N; }
+        parameters { real x; vector[N] e; }
+        model { x ~ normal(0, 1); e ~ normal(x, 1); }
+        generated quantities {
+          matrix[N, 3] m; array[2, N] int k; tuple(real, array[N] int) t = (x, rep_array(1, N)); complex_vector[N] z;
+          real after = x;
+        }
+    """)
+    fit = stanimport.sample(module, {"N": 0}, seed=1, chains=2, iter_warmup=20, iter_sampling=10, save_warmup=True)
+    paths = fit.save_csvfiles(tmp_path)
+    again = stanimport.from_csv(paths, module=module, data={"N": 0})
+    for mine, theirs in zip(again.stan_variables().items(), fit.stan_variables().items(), strict=True):
+        name, (value, expected) = mine[0], (mine[1], theirs[1])
+        assert name == theirs[0]
+        for part, right in zip(*((value, expected) if name == "t" else ((value,), (expected,))), strict=True):
+            assert part.shape == right.shape and part.dtype.kind == right.dtype.kind
+            np.testing.assert_array_equal(part, right)
+    assert {n: v.shape for n, v in again.with_warmup().items()} == {n: v.shape for n, v in fit.with_warmup().items()}
+    assert "m" not in stanimport.from_csv(paths).variables  # whose shapes nothing tells

@@ -10,6 +10,7 @@ import pytest
 from conftest import FLIPS, QUICK, data_of, load
 
 import stanimport
+from stanimport.cmdstanpy import CmdStanModel
 from stanimport.inference import DivergenceWarning
 
 SHORT = QUICK | dict(iter_warmup=100, iter_sampling=100)
@@ -22,6 +23,11 @@ SHORT = QUICK | dict(iter_warmup=100, iter_sampling=100)
 def test_unknown_options_suggest_the_right_one(beta_module, options, told):
     with pytest.raises(TypeError, match=rf"no option .*did you mean {told}"):
         stanimport.sample(beta_module, FLIPS, **options)
+
+
+def test_data_given_as_options_are_told_from_them(beta_module):
+    with pytest.raises(TypeError, match=r"no option 'N': the data are one argument, \{'N': ...\}"):
+        stanimport.sample(beta_module, **FLIPS)
 
 
 @pytest.mark.parametrize("options, told", [
@@ -109,3 +115,25 @@ assert "bias" in table(fit).text() and fit.diagnose() is not None
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+DIVERGENT = dict(chains=1, iter_warmup=0, iter_sampling=20, seed=1, step_size=50, adapt_engaged=False)
+RUNS = {
+    "sample": lambda module, _: stanimport.sample(module, **DIVERGENT),
+    "optimize": lambda module, _: stanimport.optimize(module, iter=1, require_converged=False, seed=1),
+    "pathfinder": lambda module, _: stanimport.pathfinder(module, seed=1),
+    "advi": lambda module, _: stanimport.advi(module, require_converged=False, iter=50, seed=1),
+    "variational": lambda module, _: stanimport.variational(module, require_converged=False, iter=5, seed=1),
+    "cmdstanpy": lambda _, model: model.sample(**DIVERGENT),
+    "cmdstanpy, a mode": lambda _, model: model.optimize(iter=1, require_converged=False, seed=1).x,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_warnings_are_told_at_the_line_that_calls(run, tmp_path):
+    program = tmp_path / "funnel.stan"
+    program.write_text("parameters { real s; vector[9] x; } model { s ~ normal(0, 3); x ~ normal(0, exp(s)); }")
+    module, model = stanimport.load(program), CmdStanModel(stan_file=program)
+    with pytest.warns(Warning) as told:
+        RUNS[run](module, model)
+    assert {w.filename for w in told} == {__file__}

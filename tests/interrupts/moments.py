@@ -3,8 +3,7 @@
     python -m tests.interrupts --count 100 --seed 1
 
 A run translates a program, compiles, warms up, samples and saves. Wherever Ctrl-C comes, KeyboardInterrupt has to be
-raised soon, or a fit of the draws so far returned that says that it is interrupted; nothing else may come of it. The
-process itself ends when XLA has compiled what it was compiling.
+raised soon, or a fit of the draws so far returned that says that it is interrupted; nothing else may come of it.
 """
 from __future__ import annotations
 

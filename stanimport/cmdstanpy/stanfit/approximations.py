@@ -1,7 +1,6 @@
 """Results that approximate the posterior: the mode, and independent draws."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from stanlib.extras import require
 
+from ... import errors
 from ...inference.fits import columns
 from ...inference.fits.fit import Fit, Mode
 from .base import Array, CmdStanFit
@@ -64,9 +64,9 @@ class CmdStanMLE(CmdStanFit):
         Warns, as CmdStanPy does, where they were not, and of an optimization that has not converged.
         """
         if warn and not self.converged:
-            warnings.warn("invalid estimate: the optimization did not converge", stacklevel=2)
+            errors.warn("invalid estimate: the optimization did not converge")
         if inc_iterations and self.fit.warmup is None:
-            warnings.warn("the iterations were not saved: optimize with save_iterations=True", stacklevel=2)
+            errors.warn("the iterations were not saved: optimize with save_iterations=True")
         if not inc_iterations or self.fit.warmup is None:
             return self.fit.stan_variable(var)
         return self.fit.draws_xr(var, inc_warmup=True)[var].values[0]

@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Sequence
 from operator import lt
 from typing import Any
 
 import numpy as np
 
+from ...errors import warn
 from ...inference.fits import stan_csv
 from ...inference.fits.fit import Fit
 from ...inference.options import suggestion
@@ -162,7 +162,7 @@ class CmdStanMCMC(OfChains):
     def _has_warmup(self, asked: bool) -> bool:
         """Whether there is a warm-up that is asked for; warns, as CmdStanPy does, where it was not saved."""
         if asked and self.fit.warmup is None:
-            warnings.warn("the warm-up was not saved: run the sampler with save_warmup=True", stacklevel=3)
+            warn("the warm-up was not saved: run the sampler with save_warmup=True")
         return asked and self.fit.warmup is not None
 
     def summary(self, percentiles: Sequence[int] = (5, 50, 95), sig_figs: int = 6) -> Any:

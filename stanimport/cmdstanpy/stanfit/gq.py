@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...errors import warn
 from ...inference import generate_quantities
 from ...inference.fits.fit import Fit
 from .base import Array, CmdStanFit
@@ -78,8 +78,8 @@ class CmdStanGQ(OfChains):
     def _has_more(self, asked: bool) -> bool:
         """Whether there are the iterations before the draws that are asked for; warns where they were not saved."""
         if asked and self.fit.warmup is None:
-            warnings.warn("the previous fit has no such iterations: run the sampler with save_warmup=True, the "
-                          "optimizer with save_iterations=True", stacklevel=3)  # fmt: skip
+            warn("the previous fit has no such iterations: run the sampler with save_warmup=True, the "
+                 "optimizer with save_iterations=True")  # fmt: skip
         return asked and self.fit.warmup is not None
 
     def _with(self, sample: bool) -> Fit:

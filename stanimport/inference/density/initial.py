@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from stanlib import constraints
+from stanlib.constraints import reasons
 from stanlib.errors import StanDataError
 from stanlib.given import NoNumbersError, numbers_of
 
@@ -213,5 +215,9 @@ def outside(posterior: HasParameters, name: str, value: np.ndarray) -> StanDataE
     """The error for a value outside of the parameter's domain."""
     variable = next(v for v in posterior.program.parameters if v.name == name.partition(".")[0])
     where = f"declared as `{variable.declaration}` in {posterior.program.filename}, line {variable.line}"
-    return StanDataError(f"{name} is {value.tolist()}, outside its domain: {where}", name)
+    leaf = next((v for v in variable.items if v.name == name), variable)
+    kind = next((c for c in constraints.types() if c.name == leaf.constraint), None)
+    reason = "" if kind is None or np.iscomplexobj(value) else reasons.of_kind(kind, value)
+    told = f" ({reason})" if reason else ""
+    return StanDataError(f"{name} is {value.tolist()}, outside its domain{told}: {where}", name)
 

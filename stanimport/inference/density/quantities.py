@@ -238,6 +238,17 @@ class DrawProcessor:
         return {n: v.reshape(chains, draws, *v.shape[1:]) for n, v in flat.items()}
 
 
+def shapes_of_draw(posterior: Posterior | Remembered) -> dict[str, Any]:
+    """Shape and type of all variables of a draw; none of a program that can't be traced, whose draws may differ."""
+    from ..programs import Program
+
+    traced, key = posterior.traced(), np.zeros(2, np.uint32)
+    try:
+        return dict(Program.shapes(traced.everything, key, traced.blank))
+    except StanTracingError:
+        return {}
+
+
 def generated(
     posterior: Posterior, parameters: Mapping[str, np.ndarray], seed: int, folder: Path | None = None
 ) -> dict[str, np.ndarray]:

@@ -1,7 +1,6 @@
 """What a fit's model says of its observations: their log densities, replications, and draws from the prior."""
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import numpy as np
 from stanlib.errors import StanError
 from stanlib.metadata import Program
 
+from ...errors import warn
 from .. import tuples
 from ..density.posterior import Posterior, log_prob
 from ..modules import anew, for_numpyro
@@ -45,8 +45,8 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
         return {"log_lik": own}
     made = _merged(log_densities(posterior_of(fit), fit.variables, fit.seed), fit.program)
     for name, (observed, whole) in parts.items():
-        warnings.warn(f"the log likelihood holds {observed} of the {whole} numbers of {name}: the other ones are in no "
-                      "statement `~`", LikelihoodWarning, stacklevel=2)  # fmt: skip
+        warn(f"the log likelihood holds {observed} of the {whole} numbers of {name}: the other ones are in no "
+             "statement `~`", LikelihoodWarning)  # fmt: skip
     return made
 
 
@@ -97,12 +97,12 @@ def posterior_predictive(fit: Result) -> dict[str, np.ndarray]:
         return {}
     made = replicator.together(drawn)
     if replicator.failed:
-        warnings.warn(replicator.told(), ReplicationWarning, stacklevel=2)
+        warn(replicator.told(), ReplicationWarning)
     return made
 
 
 def _tell(what: str, error: StanError) -> None:
-    warnings.warn(f"{what}: {error}", ReplicationWarning, stacklevel=3)
+    warn(f"{what}: {error}", ReplicationWarning)
 
 
 def _merged(sites: Mapping[str, np.ndarray], program: Program) -> dict[str, np.ndarray]:

@@ -1,7 +1,6 @@
 """`posterior_predictive` and `prior_predictive`: draws of the data that a model observes."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
@@ -14,6 +13,7 @@ from stanlib.program import Module, Program
 from stanlib.rejection import NO_INTEGER
 from stanlib.unknown_outcomes import unknown_outcomes
 
+from ...errors import warn
 from .. import options, tuples
 from ..density.posterior import Posterior, condition
 from ..io.data import read_data
@@ -280,7 +280,7 @@ def _predictions(
         raise StanError(f"{posterior.program.name} predicts no data: {reason}. Draw them in the block generated "
                         "quantities: generate_quantities() runs it on new data")  # fmt: skip
     if replicator.failed:
-        warnings.warn(replicator.told(), ReplicationWarning, stacklevel=4)
+        warn(replicator.told(), ReplicationWarning)
     _warn_of_undrawn(made)
     data = {n: v for n, v in posterior.inputs.items() if n not in lacking}
     found = Predictions(posterior.program, kind, made, {}, data, seed)
@@ -295,7 +295,7 @@ def _warn_of_undrawn(made: Arrays) -> None:
         if lost and values.dtype.kind == "i":
             told = f"in {lost} of {np.prod(values.shape[:2])} draws {name} holds {NO_INTEGER}, for no number"
             told += ": Stan refuses to draw by the parameters of its law there"
-            warnings.warn(told, ReplicationWarning, stacklevel=5)
+            warn(told, ReplicationWarning)
 
 
 def _trace(posterior: Posterior, parameters: Arrays) -> Mapping[str, Any]:

@@ -9,13 +9,13 @@ paper leaves open Stan's reference manual, "Variational inference".
 from __future__ import annotations
 
 import math
-import warnings
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...errors import warn
 from .. import options
 from ..density import initial, remembered
 from ..density.conditioned import posterior_of
@@ -105,7 +105,7 @@ def advi(
     fit = Fit(posterior.program, "variational", processor(points[None], chosen), stats, posterior.inputs,
               settings | counts, info, posterior.module)  # fmt: skip
     remembered.keep(posterior)
-    importance.compare(fit.stats, fit.info, khat, 5)
+    importance.compare(fit.stats, fit.info, khat)
     _require(fit, require_converged)
     return fit
 
@@ -227,4 +227,4 @@ def _require(fit: Fit, required: bool) -> None:
     message = f"the evidence lower bound had not converged after {fit.info['steps']} steps"
     if required:
         raise RuntimeError(f"{message}: increase iter or tol_rel_obj, or accept it with require_converged=False")
-    warnings.warn(message, ConvergenceWarning, stacklevel=5)
+    warn(message, ConvergenceWarning)

@@ -7,11 +7,12 @@ Technometrics 51.
 """
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 import numpy as np
+
+from ...errors import warn
 
 RELIABLE = 0.7
 _FEWEST = 5  # of the largest ratios, for a fit
@@ -63,17 +64,17 @@ def _shape(excesses: np.ndarray) -> float:
     return (count * shape + 10 * 0.5) / (count + 10)
 
 
-def compare(stats: Mapping[str, np.ndarray], info: MutableMapping[str, Any], wanted: bool, stacklevel: int) -> None:
+def compare(stats: Mapping[str, np.ndarray], info: MutableMapping[str, Any], wanted: bool) -> None:
     """Note the Pareto shape of the weights of draws, NaN if their densities are not known, and warn of a large one."""
     if wanted:
         known = "log_q__" in stats
         info["pareto_k"] = pareto_shape((stats["log_p__"] - stats["log_q__"]).ravel()) if known else float("nan")
-        warn_of(info["pareto_k"], stacklevel + 1)
+        warn_of(info["pareto_k"])
 
 
-def warn_of(shape: float, stacklevel: int) -> None:
+def warn_of(shape: float) -> None:
     """Warn of an approximation that is far from the posterior."""
     if shape > RELIABLE:
         told = f"the Pareto shape (k-hat) of the approximation's importance weights is {shape:.2f}, above {RELIABLE}"
-        warnings.warn(f"{told}: the posterior is another law; sample from it, or try another algorithm",
-                      ParetoWarning, stacklevel=stacklevel + 1)  # fmt: skip
+        warn(f"{told}: the posterior is another law; sample from it, or try another algorithm",
+             ParetoWarning)  # fmt: skip

@@ -1,7 +1,6 @@
 """`optimize`: the mode of the posterior, or the maximum likelihood, by SciPy's optimizers on JAX's gradients."""
 from __future__ import annotations
 
-import warnings
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.optimize
 
+from ...errors import warn
 from .. import options
 from ..density import initial, remembered
 from ..density.conditioned import posterior_of
@@ -257,4 +257,4 @@ def _require(info: Mapping[str, object], required: bool, algorithm: str) -> None
     if required:
         other = "" if algorithm == "newton" else 'algorithm="newton" if there are kinks (as of double_exponential), '
         raise RuntimeError(f"{message}. Try other inits, more iterations, {other}or require_converged=False")
-    warnings.warn(message, ConvergenceWarning, stacklevel=5)
+    warn(message, ConvergenceWarning)

@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...errors import warn
 from .. import options
 from ..density import initial, remembered
 from ..density.conditioned import posterior_of
@@ -107,8 +107,8 @@ def _chosen(posterior: Posterior, found: Paths, draws: int, resample: bool, seed
     weights, shape = _smoothed(posterior, ratios)
     if shape > RELIABLE:
         told = f"the Pareto shape of the importance weights is {float(shape):.2f}, above {RELIABLE}"
-        warnings.warn(f"{told}: these draws are good as initial values, not as draws from the posterior",
-                      ParetoWarning, stacklevel=5)  # fmt: skip
+        warn(f"{told}: these draws are good as initial values, not as draws from the posterior",
+             ParetoWarning)  # fmt: skip
     rng = np.random.default_rng([seed, 0x9F])
     probabilities = np.exp(weights - weights.max())
     return rng.choice(ratios.size, draws, p=probabilities / probabilities.sum()), float(shape)

@@ -13,17 +13,19 @@ from stanlib.errors import StanDataError
 from .. import options, tuples
 from ..density import initial, remembered
 from ..density.conditioned import remembered_or_new
-from ..density.quantities import generated, inside
-from ..fits import stan_csv
+from ..density.quantities import generated, inside, shapes_of_draw
+from ..fits import integers, stan_csv
 from ..fits.columns import arrays_of
 from ..fits.fit import Fit
 from ..fits.labels import labelled
+from ..fits.result import Result, declared
 from ..fits.storage import SUFFIXES
 from ..io.data import read_data
 from ..modules import for_numpyro, module_of, plain_module_of, with_saved_weights
 
 if TYPE_CHECKING:
     from ..density.posterior import Posterior
+    from ..density.remembered import Remembered
 
 
 @labelled
@@ -151,7 +153,7 @@ def from_csv(paths: object, *, module: object = None, data: object = None) -> Fi
     Args:
         paths: the file of one chain, a folder, a pattern such as "out/coin-*.csv", or a list of paths.
         module: the translated module, or the path of the program, for what has to be computed from the model.
-        data: its data, likewise.
+        data: its data, likewise. With both the fit has variables without values too, of which files tell nothing.
 
     Raises:
         StanDataError: for files that can't be read, or do not belong together.
@@ -168,8 +170,28 @@ def from_csv(paths: object, *, module: object = None, data: object = None) -> Fi
     if module is None:
         return Fit.of(stan_csv.read(paths, None, {}))
     translated = module_of(module)
-    inputs = {} if data is None else remembered_or_new(for_numpyro(translated), read_data(data), 0).inputs
-    return Fit.of(stan_csv.read(paths, translated.stan, inputs))
+    if data is None and translated.stan.data:
+        return Fit.of(stan_csv.read(paths, translated.stan, {}))
+    posterior = remembered_or_new(for_numpyro(translated), read_data({} if data is None else data), 0)
+    found = stan_csv.read(paths, translated.stan, {} if data is None else posterior.inputs)
+    return Fit.of(_with_empty(found, posterior))
+
+
+def _with_empty(found: Result, posterior: Posterior | Remembered) -> Result:
+    """With the variables that hold no values, of which files have no columns; quantities alone are not all of them."""
+    lacking = set(tuples.leaf_names(declared(found.program))) - set(found.variables)
+    if found.method == "generate" or not lacking:
+        return found
+    empty = {n: one for n, one in shapes_of_draw(posterior).items() if n in lacking and 0 in one.shape}
+
+    def filled(arrays: Mapping[str, np.ndarray], stats: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        of_draws = next(iter(stats.values())).shape
+        made = {n: np.zeros(of_draws + one.shape, one.dtype) for n, one in empty.items()}
+        return integers.declared(found.program, {**arrays, **made})
+
+    warmup = None if found.warmup is None else (filled(*found.warmup), found.warmup[1])
+    return Result(found.program, found.method, filled(found.variables, found.stats), found.stats, found.data,
+                  found.settings, found.info, warmup=warmup)  # fmt: skip
 
 
 def _parameters(draws: Any, posterior: Posterior) -> dict[str, np.ndarray]:

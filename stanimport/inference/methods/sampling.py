@@ -1,12 +1,12 @@
 """`sample`: draws from the posterior by NUTS."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex
 
 from stanlib.extras import require
 
+from ...errors import warn
 from .. import options
 from ..fits.fit import Fit
 from ..fits.labels import labelled
@@ -159,9 +159,9 @@ def _warned(fit: Fit) -> Fit:
     """Warn of transitions that diverged."""
     divergent = 0 if fit.divergences is None else int(fit.divergences.sum())
     if divergent == fit.num_draws > 0:
-        warnings.warn("every transition diverged: these are no draws from the posterior; fit.diagnose() tells more",
-                      DivergenceWarning, stacklevel=7)  # fmt: skip
+        warn("every transition diverged: these are no draws from the posterior; fit.diagnose() tells more",
+             DivergenceWarning)  # fmt: skip
     elif divergent:
-        warnings.warn(f"{divergent} of {fit.num_draws} transitions diverged; fit.diagnose() tells what to do",
-                      DivergenceWarning, stacklevel=7)  # fmt: skip
+        warn(f"{divergent} of {fit.num_draws} transitions diverged; fit.diagnose() tells what to do",
+             DivergenceWarning)  # fmt: skip
     return fit

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from stanlib.extras import require
 
+from ...errors import warn
 from .. import options
 from ..density.conditioned import remembered_or_new
 from ..fits.fit import Fit
@@ -104,7 +104,7 @@ def variational(
         return fit
     _verify_of_batches(checkpoint, rows)
     fit = _by_all_rows(translated, read_data(data), guide or own, inits, settings, show_progress, khat)
-    importance.compare(fit.stats, fit.info, khat, 5)
+    importance.compare(fit.stats, fit.info, khat)
     _require(fit, require_converged)
     return fit
 
@@ -167,7 +167,7 @@ def _by_batches(
         fit = fitting.variational(module, data, settings["minibatch"], guide, inits, settings, show,
                                   None if checkpoint is None else Path(checkpoint))  # fmt: skip
     if "pareto_k" in fit.info:
-        importance.warn_of(fit.info["pareto_k"], 6)
+        importance.warn_of(fit.info["pareto_k"])
     return fit
 
 
@@ -177,16 +177,16 @@ def _require(fit: Fit, required: bool) -> None:
     message = "the evidence lower bound had not converged when the steps were used up"
     if required:
         raise RuntimeError(f"{message}: increase iter, change eta, or accept it with require_converged=False")
-    warnings.warn(message, ConvergenceWarning, stacklevel=5)
+    warn(message, ConvergenceWarning)
 
 
 def _tell_of_unbounded(fit: Fit) -> None:
     """Warn where batches moved nothing to the last, since the density of their rows was zero."""
     if fit.info["unbounded"]:
-        warnings.warn(
+        warn(
             f"the bound was not finite at {fit.info['unbounded']} steps of the last fifth, which moved nothing: the "
             "density is zero where the approximation is, or for some rows of the data, which the fit leaves out",
-            ConvergenceWarning, stacklevel=5,
+            ConvergenceWarning,
         )  # fmt: skip
 
 
@@ -194,7 +194,7 @@ def _tell_of_rest(fit: Fit) -> None:
     """Warn where the bound has converged, as far as its noise lets one see, while the parameters still moved."""
     if fit.info["converged"] and not fit.info["arrived"]:
         known = "too few to tell" if np.isnan(fit.info["rhat"]) else f"R-hat of the iterates {fit.info['rhat']:.3g}"
-        warnings.warn(
+        warn(
             f"the parameters had not come to rest when the {fit.info['steps']} steps were used up ({known}), though "
-            "the bound hardly changes: increase iter, or take larger batches", ConvergenceWarning, stacklevel=5,
+            "the bound hardly changes: increase iter, or take larger batches", ConvergenceWarning,
         )  # fmt: skip

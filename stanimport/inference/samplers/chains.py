@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-import warnings
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -19,6 +19,7 @@ import numpy as np
 
 from stanlib.dataclass import dataclass
 
+from ...errors import warn
 from .. import devices as known
 from ..precision import Streams, streams_of
 from ..rows import FEW, Points
@@ -34,6 +35,7 @@ ROOM = 250  # iterations that one call of the compiled program makes at most
 ROOM_DEPTH = 16  # of trees: deeper ones make another program
 FIRST_DEPTH, LARGE = 10, 10_000  # that of programs of so many parameters, of which each depth takes memory
 PIECE = 2**22  # bytes of the points that it returns at most
+TURN = 1.0  # seconds after which a chain lets another one go on, if there are more of them than threads
 PATIENCE = 0.2  # seconds that one call should take, so that progress shows and an interrupt is noticed
 STATS = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 
@@ -74,6 +76,12 @@ class Runnable(Protocol):
 P = TypeVar("P", bound=Runnable)
 
 
+class Stop(Protocol):
+    """Whether to stop: an event, or the end of a turn."""
+
+    def is_set(self) -> bool: ...
+
+
 class Sampler(Protocol[P]):
     """What `run` needs of a sampler.
 
@@ -93,7 +101,7 @@ class Sampler(Protocol[P]):
     def tracks(self, points: np.ndarray, streams: Streams) -> list[Track]:
         """The chains at their starting points, (chains, size)."""
 
-    def advance(self, track: Track, program: P, until: int, stop: threading.Event, progress: Progress) -> None:
+    def advance(self, track: Track, program: P, until: int, stop: Stop, progress: Progress) -> None:
         """Make transitions up to the count `until`; fewer once `stop` is set."""
 
     def restarts(self, tracks: list[Track], iteration: int, attempt: int) -> bool:
@@ -116,20 +124,37 @@ def run(sampler: Sampler[Any], points: np.ndarray, seed: int | Streams, workers:
     with shown(control, total, show_progress) as progress, ThreadPoolExecutor(workers) as pool:
         tracks = control.tracks = sampler.tracks(points, streams_of(seed, len(points)))
         control.so_far = partial(so_far, sampler, tracks)
-        _run(sampler, tracks, pool, control.stop, progress)
+        _run(sampler, tracks, pool, workers, control.stop, progress)
     return _collect(sampler, tracks, control.stop.is_set(), control.asked)
 
 
-def _run(sampler: Sampler[Any], tracks: list[Track], pool: ThreadPoolExecutor, stop: threading.Event,
+class _Turn:
+    """Whether a chain is to stop: with the run, or when others have waited for it so long."""
+
+    def __init__(self, stop: threading.Event, waiting: deque[int]):
+        self.stop, self.waiting = stop, waiting
+        self.end: float | None = None
+
+    def is_set(self) -> bool:
+        now = time.monotonic()
+        if self.end is None:  # the first question: every turn makes one piece at least
+            self.end = now + TURN
+            return self.stop.is_set()
+        return self.stop.is_set() or bool(self.waiting) and now > self.end
+
+
+def _run(sampler: Sampler[Any], tracks: list[Track], pool: ThreadPoolExecutor, workers: int, stop: threading.Event,
          progress: Progress) -> None:  # fmt: skip
-    """All iterations of all chains, stranded ones restarted at the milestones."""
+    """All iterations of all chains, stranded ones restarted at the milestones.
+
+    Chains for which there are no threads take turns, so that all of them have draws when somebody asks for these.
+    """
     for until in sampler.milestones:
         attempt = 0
         while not stop.is_set():
-            jobs = [
-                pool.submit(sampler.advance, t, sampler.programs[i % len(sampler.programs)], until, stop, progress)
-                for i, t in enumerate(tracks) if t.done < until
-            ]  # fmt: skip
+            waiting = deque(i for i, t in enumerate(tracks) if t.done < until)
+            jobs = [pool.submit(_take_turns, sampler, tracks, waiting, until, stop, progress)
+                    for _ in range(min(workers, len(waiting)))]  # fmt: skip
             _wait(jobs, stop)
             for job in jobs:
                 if not job.cancelled():
@@ -139,6 +164,20 @@ def _run(sampler: Sampler[Any], tracks: list[Track], pool: ThreadPoolExecutor, s
             if until > sampler.settings.iter_warmup or not sampler.restarts(tracks, until, attempt):
                 break
             attempt += 1
+
+
+def _take_turns(sampler: Sampler[Any], tracks: list[Track], waiting: deque[int], until: int, stop: threading.Event,
+                progress: Progress) -> None:  # fmt: skip
+    """Advance the chains that wait, in one thread of several."""
+    while not stop.is_set():
+        try:
+            i = waiting.popleft()
+        except IndexError:  # the others run what is left
+            return
+        program = sampler.programs[i % len(sampler.programs)]
+        sampler.advance(tracks[i], program, until, _Turn(stop, waiting), progress)
+        if tracks[i].done < until:
+            waiting.append(i)
 
 
 def room_of(width: int) -> int:
@@ -153,7 +192,7 @@ def room_for(max_treedepth: int, size: int = LARGE) -> int:
     return -(-max_treedepth // ROOM_DEPTH) * ROOM_DEPTH
 
 
-def in_pieces(track: Track, until: int, stop: threading.Event, step: Callable[[int], None], room: int) -> None:
+def in_pieces(track: Track, until: int, stop: Stop, step: Callable[[int], None], room: int) -> None:
     """Calls of `step(count)` that make the transitions up to `until`, each of about the same time."""
     count = min(track.pace, room)
     while track.done < until and not stop.is_set():
@@ -202,7 +241,7 @@ def _collect(sampler: Sampler[Any], tracks: list[Track], interrupted: bool, aske
         raise KeyboardInterrupt("interrupted before the first draw of every chain")
     if interrupted and not asked:
         held = sampler.settings.earlier + count
-        warnings.warn(f"interrupted: the fit holds the first {held} draws of each chain", RuntimeWarning, stacklevel=4)
+        warn(f"interrupted: the fit holds the first {held} draws of each chain", RuntimeWarning)
     draws = _draws(sampler, tracks, _stacked(tracks, saved, saved + count), interrupted)
     warmup = _stacked(tracks, 0, saved) if saved else None
     return replace(draws, warmup=warmup, standing=sampler.standing(tracks, saved + count))

@@ -1,7 +1,6 @@
 """NumPyro's NUTS, behind `sample(method="numpyro")`."""
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from ..density.posterior import Posterior
 from ..precision import Streams, random_keys
 from ..programs import Program
 from ..running.progress import Progress
-from .chains import in_pieces, room_of
+from .chains import Stop, in_pieces, room_of
 from .stranding import Restart
 from .tracks import Settings, Track
 
@@ -100,7 +99,7 @@ class NumpyroSampler:
             track.state = self.blank
         return made
 
-    def advance(self, track: Track, program: Program, until: int, stop: threading.Event, progress: Progress) -> None:
+    def advance(self, track: Track, program: Program, until: int, stop: Stop, progress: Progress) -> None:
         """Make transitions up to the count `until`, fewer once `stop` is set; the track gets what has adapted."""
 
         def step(count: int) -> None:

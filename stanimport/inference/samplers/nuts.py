@@ -6,7 +6,6 @@ metric is renewed and a step size searched, and stranded chains are noticed.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +18,7 @@ from ..running.progress import Progress
 from . import adaptation, curvature, low_rank, stranding
 from .adaptation import Segment
 from .calls import Bound, Calls
-from .chains import in_pieces, room_for, room_of
+from .chains import Stop, in_pieces, room_for, room_of
 from .journal import Journal
 from .metric import Metric, estimate, shrunk
 from .standing import Standing
@@ -186,7 +185,7 @@ class NutsSampler:
         track.keep({"point": np.stack(points, 1) if self.lanes else points[0], **_named(columns)})
         track.done = track.tally.before = int(at.done[rows[0]])
 
-    def advance(self, track: Track, program: Bound, until: int, stop: threading.Event, progress: Progress) -> None:
+    def advance(self, track: Track, program: Bound, until: int, stop: Stop, progress: Progress) -> None:
         """Make transitions up to the count `until`, fewer once `stop` is set; segments of warm-up end with learning."""
         if track.state is None:
             self._begin(track, program)
@@ -275,7 +274,7 @@ class NutsSampler:
         step = np.stack([c.step.size for c in chains]), np.stack([m.inverse for m in metrics])
         track.step_size, track.metric = step if self.lanes else (step[0][0], step[1][0])
 
-    def _sample(self, track: Track, program: Bound, segment: Segment, stop: threading.Event,
+    def _sample(self, track: Track, program: Bound, segment: Segment, stop: Stop,
                 progress: Progress) -> None:  # fmt: skip
         """Make transitions; the track's window has where the chain was in one."""
         warms_up = track.done < self.settings.iter_warmup

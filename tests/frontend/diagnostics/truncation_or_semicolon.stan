@@ -1,0 +1,2 @@
+parameters { real y; }
+model { y ~ normal(0, 1) }
