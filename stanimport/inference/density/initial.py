@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,6 +14,7 @@ from stanlib.constraints import reasons
 from stanlib.errors import StanDataError
 from stanlib.given import NoNumbersError, numbers_of
 
+from ...errors import StanWarning
 from .. import tuples
 from ..failures import InitialValueError
 from ..io.data import read_file
@@ -171,6 +173,9 @@ def unconstrained(posterior: Posterior, values: Mapping[str, object], default: n
 def checked(posterior: HasParameters, values: Mapping[str, object]) -> dict[str, np.ndarray]:
     """The values of parameters as arrays of the right shapes, by site; those of other variables are left out.
 
+    Warns:
+        StanWarning: for a value of a discrete parameter.
+
     Raises:
         StanDataError: for an unknown parameter, and a value that is none.
     """
@@ -182,6 +187,7 @@ def checked(posterior: HasParameters, values: Mapping[str, object]) -> dict[str,
         sites = [n for n in (name, f"{name}.real", f"{name}.imag") if n in posterior.names]
         if not sites:
             if name.partition(".")[0] in known or name.endswith("__"):
+                _warn_of_discrete(posterior.program, name)
                 continue
             raise StanDataError(f"there is no parameter {name!r}{suggestion(name, names)}", name)
         try:
@@ -195,6 +201,13 @@ def checked(posterior: HasParameters, values: Mapping[str, object]) -> dict[str,
             raise StanDataError(f"the value of {name} must have shape {shape}, not {array.shape}", name)
         out |= {site: part.astype(float) for site, part in zip(sites, parts)}
     return out
+
+
+def _warn_of_discrete(program: Program, name: str) -> None:
+    """A value of a discrete parameter has no part in a density that is the sum over all its values."""
+    if name in program.names("discrete_parameters"):
+        warnings.warn(f"a value was given for {name}, which is a discrete parameter: it makes no difference, as the "
+                      "density is the sum over all its values", StanWarning, stacklevel=2)  # fmt: skip
 
 
 def _parts(array: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
