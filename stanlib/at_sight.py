@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from .arrays.base import Array, Namespace
-from .errors import StanError
 from .observations import check_sizes
 from .rejection import is_explaining, is_noted
 
@@ -27,7 +26,7 @@ def terms(law: Any, xp: Namespace, y: Any, arguments: Sequence[Any], checks: Seq
     try:
         check_sizes(xp, law.name, given, law.event_dims, law.dims)
         found: Array = law.methods[law.density](xp, *given)
-    except StanError:
+    except Exception:  # it will be raised again, with the place of the statement
         return None
     return None if xp.is_concrete(found) or _has_nan(found) else found
 

@@ -40,7 +40,7 @@ class Call:
         """Whether this is what the data of that name were, and nobody has written to them since."""
         held = self.arrays.get(name)
         if held is None:
-            return name in self.numbers and _is_same(value, self.numbers[name])
+            return name in self.numbers and (value is self.numbers[name] or _is_same(value, self.numbers[name]))
         if len(held) == 1 and not isinstance(value, tuple):
             return held[0][0]() is value and held[0][1] == _version(value)
         arrays = tuple(_arrays(value))
@@ -65,18 +65,20 @@ def _forget(key: int, _: object) -> None:
 
 def remembered(program: Program, values: Mapping[str, object]) -> dict[str, Any] | None:
     """The data as a model takes them, if they all come from one call for this program."""
-    calls = (_call_of(v) for v in values.values() if not isinstance(v, (int, float)))
-    call = next((c for c in calls if c is not None), None)
+    call = _call_of(values)
     if call is None or call.source != program.source or not all([call.has(n, v) for n, v in values.items()]):
         return None
     return {**values, **call.converted}
 
 
-def _call_of(value: object) -> Call | None:
-    """The latest call that had an array, or the first of a tuple's."""
-    array = next(_arrays(value), None)
-    found = _made.get(id(array))
-    return found[1] if found is not None and found[0]() is array else None
+def _call_of(values: Mapping[str, object]) -> Call | None:
+    """The latest call that had the first array that any had."""
+    for value in values.values():
+        array = next(_arrays(value), None) if isinstance(value, tuple) else value
+        found = _made.get(id(array))
+        if found is not None and found[0]() is array:
+            return found[1]
+    return None
 
 
 def _is_same(one: object, other: object) -> bool:

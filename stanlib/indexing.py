@@ -45,7 +45,7 @@ def at(x: object, *indices: object) -> Any:
 
 def _picked(xp: Namespace, x: Any, converted: list[Any]) -> object:
     """The part of x that NumPy's indices select, each along its own axis."""
-    if sum(_is_array(xp, i) for i in converted) <= 1 and not _is_separated(xp, converted):
+    if len(converted) == 1 or sum(_is_array(xp, i) for i in converted) <= 1 and not _is_separated(xp, converted):
         return xp.get(x, tuple(converted))
     axis = 0
     for i in converted:

@@ -21,6 +21,8 @@ _LEAST_INT = -(2**31)
 
 def _sizes(shape: Sequence[int]) -> tuple[int, ...]:
     """The sizes of a declaration; negative ones are none."""
+    if all([type(n) is int and n >= 0 for n in shape]):  # a list: faster than a generator
+        return tuple(shape)
     sizes = tuple(int(agreed(n)) for n in shape)
     if any(n < 0 for n in sizes):
         refuse(True, lambda: StanIndexError(f"a size is negative: {sizes}"))

@@ -16,7 +16,7 @@ from ..values import check_event, check_law
 from .bounds import known, recorded
 from .distributions import of_shape, tensors
 from .particles import once
-from .sites import as_event, latent
+from .sites import as_event, latent, of_event
 from .supports import StanConstraint, support_of
 
 
@@ -35,14 +35,15 @@ def sample(
         event: for NumPyro's guides; here a parameter is one observation, in models too.
         arguments: lower, upper, offset, multiplier.
     """
-    sizes = tuple(int(n) for n in shape)
+    sizes = tuple(map(int, shape))
     wholes = None if bounding else getattr(distribution, "wholes", None)
     if wholes is None or not all([type(a) is float for a in arguments.values()]):  # a list: faster than a generator
-        return latent(name, _whole(name, distribution, sizes, kind, bounding, arguments))
+        return of_event(name, _whole(name, distribution, sizes, kind, bounding, arguments))
     key = (sizes, kind, *arguments.items())
-    if key not in wholes:
-        wholes[key] = _whole(name, distribution, sizes, kind, bounding, arguments)
-    return latent(name, wholes[key])
+    whole = wholes.get(key)
+    if whole is None:
+        whole = wholes[key] = _whole(name, distribution, sizes, kind, bounding, arguments)
+    return of_event(name, whole)
 
 
 def _whole(

@@ -24,18 +24,26 @@ REJECTED = "rejected__"
 
 
 def latent(name: str, law: object) -> Any:
-    """A parameter, as one event.
+    """A parameter, as one event."""
+    return of_event(name, as_event(law))
+
+
+def of_event(name: str, whole: Any) -> Any:
+    """A parameter from a law whose axes all belong to one event.
 
     Raises:
         StanDataError: where a handler gives it a value of other sizes.
     """
-    whole = as_event(law)
+    factor = batches.factor(name)
     if is_one_of_several():
-        value = together(("sample", name), partial(_latents, name), (whole, batches.factor(name)))
+        value = together(("sample", name), partial(_latents, name), (whole, factor))
+    elif factor is None:
+        value = pyro.sample(name, whole)
     else:
-        with _scaled(batches.factor(name)):
+        with _scaled(factor):
             value = pyro.sample(name, whole)
-    check_value(name, _shape(value), whole.event_shape)
+    if getattr(value, "shape", None) != whole.event_shape:  # else there is nothing to say
+        check_value(name, _shape(value), whole.event_shape)
     return note(name, value)
 
 
@@ -76,7 +84,8 @@ def observed(name: str, law: Any, value: Any) -> None:
     else:
         with plates(name, law.batch_shape), _scaled(batches.factor(name)):
             taken = pyro.sample(name, law, obs=value)
-    check_value(name, _shape(taken), _shape(value))
+    if taken is not value:
+        check_value(name, _shape(taken), _shape(value))
 
 
 def _observations(name: str, plate: Plate, given: list[Any]) -> list[Any]:
