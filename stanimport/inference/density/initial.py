@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,7 +13,7 @@ from stanlib.constraints import reasons
 from stanlib.errors import StanDataError
 from stanlib.given import NoNumbersError, numbers_of
 
-from ...errors import StanWarning
+from ...errors import StanWarning, warn
 from .. import tuples
 from ..failures import InitialValueError
 from ..io.data import read_file
@@ -206,8 +205,8 @@ def checked(posterior: HasParameters, values: Mapping[str, object]) -> dict[str,
 def _warn_of_discrete(program: Program, name: str) -> None:
     """A value of a discrete parameter has no part in a density that is the sum over all its values."""
     if name in program.names("discrete_parameters"):
-        warnings.warn(f"a value was given for {name}, which is a discrete parameter: it makes no difference, as the "
-                      "density is the sum over all its values", StanWarning, stacklevel=2)  # fmt: skip
+        warn(f"a value was given for {name}, which is a discrete parameter: it makes no difference, as the density is "
+             "the sum over all its values", StanWarning)  # fmt: skip
 
 
 def _parts(array: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
