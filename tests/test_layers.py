@@ -51,6 +51,7 @@ ALLOWED = {
         "stanimport.api", "stanimport.errors", "stanimport.importer", "stanimport.loading", "stanimport.settings",
     },
     "stanimport.build": {"stanimport.compile", "stanimport.stubs"},
+    "stanimport.hatch_hook": {"stanimport.compile", "stanimport.stubs"},
     "stanimport.stubs": {"stanlib", "stanimport.api", "stanimport.compile", "stanimport.files"},
     "stanimport.compile": {
         "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.cache", "stanimport.files",

@@ -201,7 +201,7 @@ def test_quantities_at_modes_and_of_approximations(coin, more):
     assert made.draws().shape == (1, 1, 14) and made.draws(inc_iterations=True).shape == (steps, 1, 14)
     found = made.stan_variable("m", inc_iterations=True)[:, 0, 0] - 11
     np.testing.assert_allclose(found, mode.stan_variable("theta", inc_iterations=True))
-    assert made.stan_variable("theta").shape == (1,) and made.draws(inc_sample=True).shape == (1, 1, 2 + 14)
+    assert made.stan_variable("theta").shape == (1,) and made.draws(inc_sample=True).shape == (1, 1, 3 + 14)
     vb = coin.variational(DATA, seed=1, require_converged=False, iter=100)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

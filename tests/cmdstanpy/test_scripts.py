@@ -117,7 +117,7 @@ def test_optimization_and_what_starts_from_it(model):
     mle = model.optimize(DATA, algorithm="BFGS", seed=1, init_alpha=None)
     assert mle.converged and mle.stan_variable("theta") == pytest.approx(0.2, abs=1e-4)
     assert mle.optimized_params_dict["theta"] == mle.optimized_params_pd["theta"][0]
-    assert mle.optimized_params_np.shape == (1 + 3 + 10,) and mle.optimized_iterations_np is None
+    assert mle.optimized_params_np.shape == (2 + 3 + 10,) and mle.optimized_iterations_np is None
     mode = model.optimize(DATA, seed=1, jacobian=True)
     for laplace in (model.laplace_sample(DATA, mode=mode, draws=50, seed=1),
                     model.laplace_sample(DATA, draws=50, seed=1, opt_args={"iter": 500})):  # fmt: skip

@@ -268,3 +268,23 @@ def test_variables_without_values_are_read(tmp_path):
             np.testing.assert_array_equal(part, right)
     assert {n: v.shape for n, v in again.with_warmup().items()} == {n: v.shape for n, v in fit.with_warmup().items()}
     assert "m" not in stanimport.from_csv(paths).variables  # whose shapes nothing tells
+
+
+def test_modes_say_whether_they_have_arrived(tmp_path):
+    """In the column that CmdStan has since 2.39, in the rows of all steps; older files have none, and are of modes."""
+    module = stanimport.loads("parameters { vector[2] x; } model { x ~ normal([3, 9], [1, 20]); x[1] ~ cauchy(0, 1); }")
+    runs = {True: stanimport.optimize(module, seed=1, save_iterations=True),
+            False: stanimport.optimize(module, seed=1, iter=2, require_converged=False)}  # fmt: skip
+    for arrived, mode in runs.items():
+        (folder := tmp_path / str(arrived)).mkdir()
+        (path,) = mode.save_csvfiles(folder)
+        rows = [line.split(",") for line in path.read_text().splitlines() if not line.startswith("#")]
+        assert rows[0] == ["lp__", "converged__", "x.1", "x.2"]
+        assert [r[1] for r in rows[1:]] == ["0"] * (len(rows) - 2) + [str(int(arrived))]
+        read = stanimport.from_csv(path)
+        assert mode.converged is arrived is read.converged
+        assert mode.column_names[:2] == ("lp__", "converged__") and read.stats["converged__"].dtype == int
+    older = [",".join([row[0], *row[2:]]) for row in rows]
+    comments = [line for line in path.read_text().splitlines() if line.startswith("#")]
+    (tmp_path / "older.csv").write_text("\n".join([*comments, *older]) + "\n")
+    assert stanimport.from_csv(tmp_path / "older.csv").converged

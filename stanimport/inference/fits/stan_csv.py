@@ -23,7 +23,8 @@ from . import columns, integers
 from .result import Result
 
 Array = np.ndarray
-_WHOLE = {"treedepth__": np.int64, "n_leapfrog__": np.int64, "divergent__": np.bool_, "path__": np.int64}
+_WHOLE = {"treedepth__": np.int64, "n_leapfrog__": np.int64, "divergent__": np.bool_, "path__": np.int64,
+          "converged__": np.int64}  # fmt: skip
 # CmdStan's names of statistics that are called otherwise here, by method.
 _RENAMED = {"variational": {"log_g__": "log_q__"}, "pathfinder": {"lp_approx__": "log_q__"}}
 _OPTIONS = {  # of `sample`: the key in the file
@@ -357,7 +358,8 @@ def _settings(files: Sequence[File], method: str) -> dict[str, Any]:
 def _info(files: Sequence[File], method: str) -> dict[str, Any]:
     """Step sizes, metrics and times, where the comments tell them."""
     if method == "optimize":
-        return {"converged": True}
+        told = [f.values[-1, f.names.index("converged__")] for f in files if "converged__" in f.names]  # since 2.39
+        return {"converged": all(map(bool, told))}
     if method != "sample":
         return {}
     found: dict[str, list[Any]] = {"step_size": [], "metric": [], "times": []}

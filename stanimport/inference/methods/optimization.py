@@ -84,7 +84,9 @@ def optimize(
     points, values = _before(found, passed) if save_iterations else ([], [])
     variables = DrawProcessor(posterior, len(points) + 1)(np.stack([*points, found.x])[None], chosen)
     remembered.keep(posterior)
-    stats = {"lp__": -np.array([[*values, found.fun]])}
+    arrived = np.zeros((1, len(values) + 1), int)  # in CmdStan's column of that, which no step before the last has
+    arrived[0, -1] = info["converged"]
+    stats = {"lp__": -np.array([[*values, found.fun]]), "converged__": arrived}
     before = ({n: v[:, :-1] for n, v in variables.items()}, {n: v[:, :-1] for n, v in stats.items()})
     variables, stats = {n: v[:, -1:] for n, v in variables.items()}, {n: v[:, -1:] for n, v in stats.items()}
     return Mode(posterior.program, "optimize", variables, stats, posterior.inputs, settings, info, posterior.module,
