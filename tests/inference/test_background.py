@@ -134,7 +134,7 @@ def test_a_journal_is_read_while_its_run_goes_on(module, tmp_path, monkeypatch):
     monkeypatch.setattr(journals, "SECONDS", 0.0)
     monkeypatch.setattr(journals, "SHARE", 0.0)
     run = stanimport.sample(module, DATA, journal=tmp_path / "run", blocking=False, **LONG)
-    until_drawn(run, 200)
+    until_drawn(run, 600)  # pieces of 250 transitions are noted one after the other
     read = stanimport.Fit.load(tmp_path / "run")
     fit = run.abort()
     assert 0 < read.draws_per_chain <= fit.draws_per_chain
