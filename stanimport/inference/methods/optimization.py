@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,9 +84,7 @@ def optimize(
     points, values = _before(found, passed) if save_iterations else ([], [])
     variables = DrawProcessor(posterior, len(points) + 1)(np.stack([*points, found.x])[None], chosen)
     remembered.keep(posterior)
-    arrived = np.zeros((1, len(values) + 1), int)  # in CmdStan's column of that, which no step before the last has
-    arrived[0, -1] = info["converged"]
-    stats = {"lp__": -np.array([[*values, found.fun]]), "converged__": arrived}
+    stats = _stats([*values, found.fun], info["converged"])
     before = ({n: v[:, :-1] for n, v in variables.items()}, {n: v[:, :-1] for n, v in stats.items()})
     variables, stats = {n: v[:, -1:] for n, v in variables.items()}, {n: v[:, -1:] for n, v in stats.items()}
     return Mode(posterior.program, "optimize", variables, stats, posterior.inputs, settings, info, posterior.module,
@@ -98,6 +96,12 @@ def _verify(limits: Mapping[str, Any]) -> None:
     options.counts(iter=limits["iter"], history_size=limits["history_size"])
     given = {n: v for n, v in limits.items() if n.startswith("tol_") and v is not None}
     options.at_least(0, **given)
+
+
+def _stats(values: Sequence[float], converged: bool) -> dict[str, np.ndarray]:
+    """CmdStan's columns of all steps, of which the last alone can have converged, from minus their log densities."""
+    last = np.arange(len(values)) == len(values) - 1
+    return {"lp__": -np.array([values]), "converged__": (last & converged).astype(int)[None]}
 
 
 Passed = list[tuple[np.ndarray, float]]  # points with minus the log density there
