@@ -84,7 +84,7 @@ def optimize(
     points, values = _before(found, passed) if save_iterations else ([], [])
     variables = DrawProcessor(posterior, len(points) + 1)(np.stack([*points, found.x])[None], chosen)
     remembered.keep(posterior)
-    stats = _stats([*values, found.fun], info["converged"])
+    stats = _stats([*values, found.fun], bool(info["converged"]))
     before = ({n: v[:, :-1] for n, v in variables.items()}, {n: v[:, :-1] for n, v in stats.items()})
     variables, stats = {n: v[:, -1:] for n, v in variables.items()}, {n: v[:, -1:] for n, v in stats.items()}
     return Mode(posterior.program, "optimize", variables, stats, posterior.inputs, settings, info, posterior.module,
