@@ -35,14 +35,11 @@ def _all_or_none(body: Stmts, name: str, sizes: Sizes, indices: set[str]) -> boo
     if len(writing) != 1 or not isinstance(writing[0], gprob.For):
         return False
     loop = writing[0]
-    if mentions((loop.lower, loop.upper), indices | written(body)) or any(map(_escapes, walk_statements(loop.body))):
+    ends_early = any(isinstance(t, regions.ESCAPES) for t in walk_statements(loop.body))
+    if ends_early or mentions((loop.lower, loop.upper), indices | written(body)):
         return False
     exposed, killed = regions.scan(loop.body, name, sizes)
     return not exposed and (killed or _all_or_none(loop.body, name, sizes, indices | {loop.name}))
-
-
-def _escapes(s: gprob.Stmt) -> bool:
-    return isinstance(s, (gprob.Break, gprob.Continue, gprob.Return))
 
 
 # --- sums ------------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from .affine import Linear, Ranges, difference, is_nonnegative, linear
 Stmts = Sequence[gprob.Stmt]
 Forms = tuple[Linear, ...]
 ONE = Linear({}, 1)
-_ESCAPES = (gprob.Break, gprob.Continue, gprob.Return)
+ESCAPES = (gprob.Break, gprob.Continue, gprob.Return)
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class _Reader:
         if not (self._is_stable(lower) and self._is_stable(upper)) or s.name in self.ranges:
             return exposed or self.block(s.body, known)[0], known
         inside = replace(self, ranges={**self.ranges, s.name: (lower, upper)})
-        if not any(isinstance(t, _ESCAPES) for t in walk_statements(s.body)):
+        if not any(isinstance(t, ESCAPES) for t in walk_statements(s.body)):
             for prefix, form in inside.moving(s):
                 after = self._by_induction(s, known, prefix, form, inside)
                 if after is not None:

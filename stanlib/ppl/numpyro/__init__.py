@@ -48,6 +48,7 @@ from ..values import (  # noqa: F401
     unset,
     verify,
 )  # fmt: skip
+from .bodies import conditions_around
 from .control import choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
 from .distributions import Improper, Restricted, Truncated, Uninformed, make
 from .elements import by_elements  # noqa: F401
@@ -301,8 +302,7 @@ def message(*parts: object) -> None:
         print(said(flat))
         return
     pattern = [None if is_traced(p) else text(p) for p in flat]
-    tests = [(jnp.asarray(c) != 0) == side for c, side in under or ()]  # both sides run where JAX maps a branch
-    jax.debug.callback(partial(_say, pattern), *tests, *traced)
+    jax.debug.callback(partial(_say, pattern), *conditions_around(), *traced)
 
 
 def _say(pattern: Sequence[str | None], *values: object) -> None:

@@ -73,8 +73,13 @@ def settled(out: T, flag: Any) -> T:
 
 def asked_here() -> Callable[[Any], Any]:
     """What takes a condition to whether it holds where this code is asked for: elsewhere a loop might never end."""
-    around = [(jnp.asarray(c) != 0) == side for c, side in lifted_under() or ()]
+    around = conditions_around()
     return lambda condition: reduce(operator.and_, around, condition)
+
+
+def conditions_around() -> list[jax.Array]:
+    """The conditions under which this code runs where JAX maps it, which runs all of it everywhere."""
+    return [(jnp.asarray(c) != 0) == side for c, side in lifted_under() or ()]
 
 
 def asked_of(body: Callable[..., State]) -> Callable[..., State]:
