@@ -25,6 +25,7 @@ from .derivatives import with_gradient  # noqa: F401
 from .indexing import at_set, get, pick_last, segment_sum  # noqa: F401
 from .lifting import lift
 from .rearranging import rearranged  # noqa: F401
+from .recurrences import linear_recurrence  # noqa: F401
 
 if TYPE_CHECKING:
     import numpy as np

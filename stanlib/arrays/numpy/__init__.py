@@ -92,7 +92,7 @@ from numpy import real as real_part  # noqa: F401
 from numpy.fft import fft, ifft  # noqa: F401
 from numpy.linalg import det, eigh, pinv, qr, slogdet, svd  # noqa: F401
 
-from .. import special
+from .. import control, special
 from ..base import Array, Arrays, Real, Value
 from ..control import cond, loop  # noqa: F401
 from ..host import hypergeometric  # noqa: F401
@@ -275,6 +275,9 @@ def iterate(step: Callable[[Any], object], x: object, count: int, until: Callabl
 
 def scan(step: Callable[..., object], carry: Any, xs: Arrays, *constants: object, reverse: bool = False) -> Any:
     return loop(stack, step, carry, xs, constants, reverse)
+
+
+linear_recurrence: Callable[..., Array] = functools.partial(control.linear_recurrence, stack)
 
 
 def with_gradient(f: Callable[..., object], gradients: Callable[..., object]) -> Callable[..., Any]:
