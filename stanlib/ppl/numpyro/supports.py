@@ -45,8 +45,7 @@ class StanConstraint(constraints._GreaterThan):
 
     def feasible_like(self, prototype: Any) -> Any:
         transform = biject_to(self)
-        start = jnp.ones if self.record.name == "unit_vector" else jnp.zeros  # zeros have no direction
-        return transform(start(transform.inverse_shape(jnp.shape(prototype))))
+        return transform(jnp.full(transform.inverse_shape(jnp.shape(prototype)), self.record.start))
 
     def tree_flatten(self) -> Any:
         return (self.arguments,), (("arguments",), {"record": self.record, "lower_bound": self.lower_bound})
