@@ -218,7 +218,7 @@ class Distribution:
             terms = terms if b is None else xp.where(b, -xp.inf, terms)
         return terms
 
-    def wrong_variate(self, method: str, y: Any, arguments: Sequence[Any]) -> Array | None:
+    def wrong_variate(self, method: str, y: Any, arguments: Sequence[object]) -> Array | None:
         """For which known outcomes Stan throws, one truth value for each; None if for none, or if they aren't known."""
         domain = self._outcomes(method, arguments) if is_of_data((y,)) else None
         if domain is None or not is_of_data(domain.bounds):

@@ -98,7 +98,7 @@ def _is_foreign(value: object) -> bool:
     return hasattr(value, "device") and not isinstance(value, (np.ndarray, np.generic))
 
 
-def checked(program: Program, run: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+def checked(program: Program, run: Callable[..., object], given: dict[str, Any]) -> dict[str, Any]:
     """Data in the form of converted ones, checked as `transformed_data` checks them, and converted where they need it.
 
     Arrays of JAX and PyTorch stay what they are; so do all data if JAX traces some of them. Whole numbers in them may
@@ -125,7 +125,7 @@ def checked(program: Program, run: Callable[..., Any], given: dict[str, Any]) ->
     return given | changed
 
 
-def _is_counted(array: Any) -> bool:
+def _is_counted(array: object) -> bool:
     """Whether writing to an array is noticed, or impossible: not of NumPy's."""
     return _is_foreign(array) and not (hasattr(array, "is_inference") and array.is_inference())
 
@@ -154,7 +154,7 @@ def _counted(value: object) -> object:
     return numbers.astype(np.int64) if is_whole else value
 
 
-def _as_declared(base: str, given: Any, shape: tuple[int, ...], bounds: Mapping[str, Any]) -> Any:
+def _as_declared(base: str, given: Any, shape: tuple[int, ...], bounds: Mapping[str, object]) -> Any:
     """Numbers of a type and shape within bounds, as they are read; None for others, and where more has to be seen."""
     if type(given) is int:
         return given if base == "int" and not shape and _are_within(given, given, base, bounds) else None

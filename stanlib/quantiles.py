@@ -24,7 +24,7 @@ _Bracket = tuple[Any, Any, Any, Any, Any, Any, Any]  # two points around a zero,
 
 @np.errstate(all="ignore")  # where both probabilities are 0 their difference is no number: such points are not below
 def truncated_quantile(
-    xp: Namespace, record: Distribution, arguments: tuple[Any, ...], lower: Any, upper: Any, share: Any
+    xp: Namespace, record: Distribution, arguments: tuple[object, ...], lower: object, upper: object, share: object
 ) -> Array:
     """The point between the bounds below which lies the given share of the probability between them.
 
@@ -54,7 +54,7 @@ def _finite(xp: Namespace, like: Any, bound: Any, otherwise: float) -> Any:
     return 0.0 * like + xp.minimum(xp.maximum(otherwise if bound is None else bound, -most), most)
 
 
-def _greatest_exponent(xp: Namespace, like: Any) -> int:
+def _greatest_exponent(xp: Namespace, like: object) -> int:
     return 1022 if xp.rounding(like) < 1e-10 else 126
 
 
@@ -155,7 +155,8 @@ class _Tails:
 
 
 def excess(
-    xp: Namespace, record: Distribution, arguments: tuple[Any, ...], lower: Any, upper: Any, share: Any, point: Any
+    xp: Namespace, record: Distribution, arguments: tuple[object, ...], lower: object, upper: object, share: Any,
+    point: Any
 ) -> Any:
     """How much more probability lies below a point than below the quantile: 0 there, with derivatives of its own."""
 

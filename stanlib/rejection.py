@@ -270,7 +270,7 @@ def poisoned(values: Any, flag: Any, integer: int | None = None) -> Any:
     return values if values is None or instead is None else xp.where(flag, instead, values)
 
 
-def unusable(values: Any, flag: Any) -> Any:
+def unusable(values: object, flag: object) -> Any:
     """The values with NaN for reals, NO_INTEGER for integers where a draw is rejected; tuples and dicts too."""
     return poisoned(values, flag, NO_INTEGER)
 

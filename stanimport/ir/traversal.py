@@ -94,7 +94,7 @@ def rewrite(node: object, change: Callable[[Any], object]) -> Any:
     return change(replace(node, **new) if new else node)
 
 
-def _same_or_new(old: tuple[Any, ...], items: list[Any]) -> tuple[object, ...]:
+def _same_or_new(old: tuple[object, ...], items: list[Any]) -> tuple[object, ...]:
     """The old tuple where no item has changed: whoever rewrites need not compare deep programs."""
     return old if all(a is b for a, b in zip(old, items)) else tuple(items)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
 from .problem import Problem
 from .tallies import Tally
@@ -152,7 +152,7 @@ def _of_members(xp: Namespace, members: np.ndarray, widest: int, kinds: np.ndarr
     return xp.reshape(xp.rearranged(all_, place.reshape(-1)), (*members.shape, widest))
 
 
-def _leaves(xp: Namespace, single: Any, steps: np.ndarray, reduce: Reduce) -> Any:
+def _leaves(xp: Namespace, single: Array, steps: np.ndarray, reduce: Reduce) -> Any:
     """The terms of members by how far each is from its least, (tallies, n, values)."""
     kind, most = steps.shape[2], int(steps.max(initial=0))
     given = np.where(steps[:, :, :1] < 0, np.arange(kind), steps)  # of what is no member the first value is 0 too
@@ -170,7 +170,7 @@ def _convolved(xp: Namespace, a: Any, b: Any, reduce: Reduce) -> Any:
     return reduce(xp, a[..., None] + _shifted(xp, b), 2)
 
 
-def _shifted(xp: Namespace, b: Any) -> Any:
+def _shifted(xp: Namespace, b: Array) -> Any:
     """b[..., s - i] in row i and column s, -inf beyond both ends: rows of one long line, each one shorter than b."""
     *outer, size = xp.shape(b)
     padded = xp.concatenate([*xp.convert((b, np.full((*outer, size), -np.inf)))], axis=-1)
@@ -220,7 +220,9 @@ def drawn(xp: Namespace, s: SummedTallies, values: Any, choose: Choose, uniform:
     return xp.at_set(values, s.members[there], flat)
 
 
-def _parts_of_sum(xp: Namespace, a: Any, b: Any, sums: Any, choose: Choose, uniform: Callable[..., Any]) -> Any:
+def _parts_of_sum(
+    xp: Namespace, a: Array, b: Array, sums: Any, choose: Choose, uniform: Callable[..., object]
+) -> Any:  # fmt: skip
     """Two that add up to given sums, (tallies, n)."""
     count, n, size = xp.shape(a)
     other = sums[..., None] - xp.convert((np.arange(size), sums))[0]

@@ -228,10 +228,10 @@ class _Elimination:
         """Data first, which are added up beforehand, and shared tables last: XLA reads the fewest large arrays."""
         return not isinstance(f.table, np.ndarray), self.xp.shape(f.table)[0] == 1
 
-    def _count(self, term: Any) -> None:
+    def _count(self, term: Array) -> None:
         self.total = sum_of(self.xp, self.total, term)
 
-    def _add(self, elements: np.ndarray, table: Any) -> None:
+    def _add(self, elements: np.ndarray, table: Array) -> None:
         """Terms of single elements, (n or 1, K)."""
         kind = int(self.kinds[elements[0]])
         old = self.single[kind]
@@ -289,7 +289,7 @@ class _Elimination:
         else:
             self.tables.append(Rows(left))  # its number is c.result: slots are numbered in the order of the steps
 
-    def _for_all(self, elements: np.ndarray, sums: Any) -> Any:
+    def _for_all(self, elements: np.ndarray, sums: Array) -> Any:
         """The sum of those of components that these elements are of, as often as they are summed out for others."""
         return self._counted(sums, self.often[elements])
 
@@ -314,7 +314,7 @@ class _Elimination:
         self.tables += [compounded.of_links(self.xp, t, self.tables) for t in c.links]
         self.summed.append(c)
 
-    def _have(self, new: np.ndarray, often: np.ndarray, kind: int, single: Any) -> None:
+    def _have(self, new: np.ndarray, often: np.ndarray, kind: int, single: Array) -> None:
         """Have new elements, with the numbers that come next, in some order; and their terms, (kind, elements)."""
         xp, old, count, own = self.xp, self.single.get(kind), len(new), np.sort(new)
         added = {"kinds": np.full(count, kind), "at": np.zeros(count, int), "often": often, "stands_for": own}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distributions._terms import log0
 from .problem import Factor, Variable, permuted, rows
 
@@ -40,8 +40,8 @@ def factors_of(
 
 
 def _of_term(
-    xp: Namespace, variables: Sequence[Variable], kinds: np.ndarray, label: str, numbers: Any, widths: Any, table: Any,
-    codes: Any,
+    xp: Namespace, variables: Sequence[Variable], kinds: np.ndarray, label: str, numbers: object, widths: object,
+    table: Array, codes: Any,
 ) -> Iterator[Factor]:  # fmt: skip
     """The same of a table of a term.
 
@@ -70,7 +70,7 @@ def _of_term(
         yield from ascending(xp, label, elements[:, kept], part)
 
 
-def _of_rows(xp: Namespace, label: str, numbers: np.ndarray, table: Any, codes: np.ndarray) -> Iterator[Factor]:
+def _of_rows(xp: Namespace, label: str, numbers: np.ndarray, table: Array, codes: np.ndarray) -> Iterator[Factor]:
     """A term with the rows of its table, (K1, ..., Km, rows), at the places."""
     width = numbers.shape[1]
     table = permuted(xp, table, (width, *range(width)))
@@ -131,7 +131,7 @@ def _first_where(sized: np.ndarray, read: np.ndarray) -> tuple[Any, ...]:
 
 
 def ascending(
-    xp: Namespace, label: str, elements: np.ndarray, table: Any, codes: np.ndarray | None = None
+    xp: Namespace, label: str, elements: np.ndarray, table: Array, codes: np.ndarray | None = None
 ) -> Iterator[Factor]:  # fmt: skip
     """The factors of places whose elements stand in any order, and may be equal."""
     if elements.shape[1] < 2:
@@ -150,7 +150,7 @@ def ascending(
         yield Factor(label, ascending[chosen][:, keep], _diagonals(xp, part, equal), own)
 
 
-def _diagonals(xp: Namespace, table: Any, equal: np.ndarray) -> Any:
+def _diagonals(xp: Namespace, table: Array, equal: np.ndarray) -> Any:
     """The table where neighbouring axes belong to one element: its diagonal."""
     for axis in reversed(np.flatnonzero(equal)):
         at = np.arange(xp.shape(table)[axis + 1])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
 from .chains import Chains, Link
 from .problem import Rows, rows, sum_of
@@ -106,7 +106,7 @@ def _placed(xp: Namespace, table: Any, link: Link, own: np.ndarray) -> Any:
     return placed(xp, xp.swapaxes(table, 1, 2) if link.swapped else table, own)
 
 
-def placed(xp: Namespace, table: Any, at: np.ndarray) -> Any:
+def placed(xp: Namespace, table: Array, at: np.ndarray) -> Any:
     """The rows of a table at the places (length, chains) of chains, zeros for -1: (length, chains, ...).
 
     Those that are the same all along a chain are spread, which takes no index for every place.

@@ -193,7 +193,7 @@ def _stretch(xp: Namespace, terms: Any, low: np.ndarray, high: np.ndarray, ignor
     return _Stretch(finite, ((1.0, high), (-1.0, low)), impossible)
 
 
-def _before(xp: Namespace, terms: Any) -> Any:
+def _before(xp: Namespace, terms: Array) -> Any:
     """The sums of all terms before each, and of all."""
     none = np.zeros((1, *xp.shape(terms)[1:]))
     return xp.cumsum(xp.concatenate([*xp.convert((none, terms))]), axis=0)
@@ -217,7 +217,7 @@ def outcomes(groups: Any, axis: int) -> np.ndarray:
     return np.asarray(np.unravel_index(np.array(found, int).reshape(len(found), groups.shape[-1]), shape)[axis])
 
 
-def over_series(groups: Any, numbered: bool, series: tuple[int, ...]) -> np.ndarray:
+def over_series(groups: object, numbered: bool, series: tuple[int, ...]) -> np.ndarray:
     """Such numbers for series between the values and the iterations; or those of all outcomes, series and iterations.
     """
     groups = np.asarray(groups)
@@ -252,7 +252,7 @@ def _of_stretches(
 def _one_by_one(xp: Namespace, s: _Stretch) -> Any:
     """The sums of a stretch, by an index for all values."""
 
-    def at(x: Any) -> Any:
+    def at(x: object) -> Any:
         total: Any = np.zeros(())
         for sign, index in s.ends:
             series = xp.shape(x)[1:]
@@ -264,7 +264,7 @@ def _one_by_one(xp: Namespace, s: _Stretch) -> Any:
     return at(s.sums) if s.impossible is None else at(s.sums) + xp.where(at(s.impossible) > 0.5, -xp.inf, 0.0)
 
 
-def _of_regions(xp: Namespace, regions: Sequence[_Region], of: Sequence[Any], shape: tuple[int, ...]) -> Any:
+def _of_regions(xp: Namespace, regions: Sequence[_Region], of: Sequence[object], shape: tuple[int, ...]) -> Any:
     """The sum for all values, from that of each region; `of` are the sums that indices are into, None for nothing."""
     total: Any = None
     for here, choices in regions:
@@ -278,7 +278,7 @@ def _of_regions(xp: Namespace, regions: Sequence[_Region], of: Sequence[Any], sh
 
 
 def _of_region(
-    xp: Namespace, of: Sequence[Any], choices: Sequence[_Choice], dims: int, series: tuple[int, ...]
+    xp: Namespace, of: Sequence[object], choices: Sequence[_Choice], dims: int, series: tuple[int, ...]
 ) -> Any:  # fmt: skip
     """The sum in one region: those by one axis first, so that derivatives are added up once for each axis."""
     lines: dict[int, Any] = {}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
 from .problem import Rows, aligned, permuted
 from .sweeps import Step, Sweep
@@ -37,7 +37,7 @@ class _Given:
         """What differs from one repetition to the next."""
         return [self.single, *(t for t, shared in zip(self.tables, self.shared) if not shared)]
 
-    def joint(self, xp: Namespace, own: list[Any], carry: Any) -> Any:
+    def joint(self, xp: Namespace, own: list[Any], carry: Array) -> Any:
         """The joint table of one repetition, taking its part of `own` away."""
         count = self.step.neighbours.shape[2] + 1
         single = own.pop(0)

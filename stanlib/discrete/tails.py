@@ -46,7 +46,7 @@ class Own:
         out[self.members[here]] = alike(self.members[here], self.possible[here], size, self.factors)
         return out
 
-    def terms(self, xp: Namespace, elements: np.ndarray, tables: Sequence[Any]) -> Any:
+    def terms(self, xp: Namespace, elements: np.ndarray, tables: Sequence[object]) -> Any:
         """Those of elements in ascending order, (n, 2), from the tables of the factors."""
         allowed = self.possible[np.searchsorted(self.members, elements)]
         total: Any = np.where(allowed, 0.0, -np.inf)
@@ -287,11 +287,11 @@ def log_sum(xp: Namespace, t: Tails) -> Any:
     def split(args: Sequence[Any]) -> tuple[Sequence[Any], list[Rows]]:
         return args[:count], [Rows(table, f.codes) for f, table in zip(t.factors, args[count:])]
 
-    def fast(*args: Any) -> Any:
+    def fast(*args: object) -> Any:
         own, tables = split(args)
         return _by_tails(xp, t, _Part(xp, t.own.terms(xp, t.used, own), t.used, tables, t.state))
 
-    def plain(*args: Any) -> Any:
+    def plain(*args: object) -> Any:
         own, tables = split(args)
         part = _Part(xp, t.own.terms(xp, all_, own), all_, tables, t.state)
         sums = absorbing.log_sums(xp, tables, t.chains, part.single(t.chains), t.state)

@@ -49,7 +49,8 @@ def together(how: str, a: Any, b: Any) -> Any:
 
 
 def bounds(
-    how: str, start: int, numbers: Any, variables: Sequence[Variable], starts: Sequence[Any], tables: Sequence[Any]
+    how: str, start: int, numbers: object, variables: Sequence[Variable], starts: Sequence[object],
+    tables: Sequence[object]
 ) -> tuple[Array | int, Array | int]:
     """The least and the greatest values of tallies, from the numbers of their elements and the tables of `read`."""
     numbers = np.asarray(numbers, int)

@@ -29,7 +29,7 @@ class normal:
     """Normal with location mu and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real, mu: Real, sigma: Any) -> Array:
         z = standardized(xp, y, mu, sigma)
         return -0.5 * xp.square(z) - (xp.log(sigma) + 0.5 * LOG_2_PI)
 

@@ -22,7 +22,7 @@ from .calculus_host import Lift, plain, records
 from .laplace import Model, Search
 
 
-def matrix(f: Callable[..., Any], arguments: tuple[Any, ...], beside: Any) -> Any:
+def matrix(f: Callable[..., Any], arguments: tuple[Any, ...], beside: object) -> Any:
     """The covariance matrix f(*arguments); among tensors it is one."""
     lift = Lift(namespace((arguments, beside)), arguments, beside)
     return lift(f(*lift.reals(arguments)))

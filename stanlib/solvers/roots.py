@@ -30,7 +30,7 @@ def norm(xp: Arithmetic, x: Array) -> Any:
     return xp.sqrt(xp.sum(x * x))
 
 
-def dogleg(xp: Arithmetic, jacobian: Any, newton: Any, residual: Any, radius: Any) -> Any:
+def dogleg(xp: Arithmetic, jacobian: Any, newton: Array, residual: Any, radius: Any) -> Any:
     """Powell's step: Newton's if it is short enough, else along the gradient, bent towards Newton's."""
     newton = xp.where(xp.all(xp.isfinite(newton)), newton, 0.0)
     gradient = jacobian.T @ residual

@@ -12,7 +12,7 @@ from .rules import rule, span_of
 
 
 @rule("declaration : sized_type declarators SEMICOLON")
-def p_declaration(context: Any, t: ast.SizedType, items: list[Any], end: Token) -> ast.Declaration:
+def p_declaration(context: object, t: ast.SizedType, items: list[Any], end: Token) -> ast.Declaration:
     return ast.Declaration(tuple(_declarator(context, t, *i) for i in items), span_of(t, end))
 
 

@@ -148,7 +148,7 @@ def _of(demand: Demand, variable: object) -> Demand:
     return Demand(variable, demand.shift, demand.start, demand.stop)
 
 
-def width_of(plan: Plan, sweep: Sweep, cones: Mapping[Any, Cone]) -> int:
+def width_of(plan: Plan, sweep: Sweep, cones: Mapping[object, Cone]) -> int:
     """Bytes for one row, of what the roots of a sweep read and of what is carried from row to row, about."""
     total = 0
     for v in {v for r in sweep.roots for v in cones[r.variable].whole}:
@@ -222,7 +222,7 @@ class Sweeper:
             for r, total in zip(self.roots, totals)
         }
 
-    def _begin(self, i: int, whole: Mapping[Any, object]) -> Any:
+    def _begin(self, i: int, whole: Mapping[object, object]) -> Any:
         step, e = self.plan.steps[i], self.plan.flat.equations[i]
         assert isinstance(step, Recurrence)
         given = [v.val if is_literal(v) else whole[v] if axis is None else None for v, axis in zip(e.invars, step.axes)]
@@ -266,7 +266,7 @@ class Sweeper:
         assert start >= stop or not region.blocks or (start, stop) == (region.start, region.stop)
         return Demand(None, shift, start, stop) if start < stop else None
 
-    def _empty(self, root: Root, whole: Mapping[Any, object]) -> Any:
+    def _empty(self, root: Root, whole: Mapping[object, object]) -> Any:
         """What a root has before the first block: what no rows make, the array to add to, zeros; None for a state."""
         e, step = self.plan.flat.equations[root.equation], self.plan.steps[root.equation]
         if root.kind == "total":
@@ -330,7 +330,7 @@ class Sweeper:
     def _axis_of(self, v: object) -> int:
         return next(axis for i in self.plan.steps for u, axis in self.plan.read_rows(i) if u is v)
 
-    def _divided(self, mesh: Mesh, whole: Mapping[Any, object], region: Region, totals: Sequence[object]
+    def _divided(self, mesh: Mesh, whole: Mapping[object, object], region: Region, totals: Sequence[object]
                  ) -> dict[Any, jax.Array]:  # fmt: skip
         """The rows of data that a region reads, over the devices."""
         asked = _Asked(self.data)

@@ -106,7 +106,7 @@ class Posterior(Evaluated["Posterior"]):
         """The model's trace at a point, and the log Jacobian of the constraining transform there."""
         return self._trace_of(self.split(point))
 
-    def _trace_of(self, values: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], Any]:
+    def _trace_of(self, values: Mapping[str, object]) -> tuple[dict[str, dict[str, Any]], Any]:
         """The same of the unconstrained parameters by name."""
         require_density(self.program)
         jacobian: list[Any] = []
@@ -208,7 +208,7 @@ class Posterior(Evaluated["Posterior"]):
         names: tuple[str, ...] = self.program.names("transformed_parameters", "generated_quantities")
         return names
 
-    def unconstrain(self, parameters: Mapping[str, Any], default: Any) -> tuple[Any, dict[str, Any]]:
+    def unconstrain(self, parameters: Mapping[str, object], default: Any) -> tuple[Any, dict[str, Any]]:
         """A point with these parameters, the others from the point `default`; and which of them are in their domain."""
         free, inside = self.split(default), {}
 

@@ -78,7 +78,7 @@ def positions(posterior: Posterior, key: Any, trace: Mapping[str, Any]) -> dict[
 
 
 def _values(
-    posterior: Posterior, key: Any, trace: Mapping[str, Any], outcomes: Mapping[str, np.ndarray]
+    posterior: Posterior, key: object, trace: Mapping[str, Any], outcomes: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray | None]:
     """What the sites observe with other outcomes in the data's places; nothing if the model does not run with them."""
     drawn = {n: s["value"] for n, s in trace.items() if s["type"] == "sample" and not s["is_observed"]}

@@ -168,8 +168,8 @@ def _kept(program: Program, draws: Arrays, redraw: Sequence[str] | None, data: o
 @labelled
 @options.suggesting
 def prior_predictive(
-    module: Any, data: Any = None, *, draws: int = 1000, seed: int | None = None,
-    networks: Mapping[str, Any] | None = None,
+    module: object, data: object = None, *, draws: int = 1000, seed: int | None = None,
+    networks: Mapping[str, object] | None = None,
 ) -> Predictions:  # fmt: skip
     """Draws from the prior, and of the data that the program observes, before anything is learned from them.
 

@@ -63,7 +63,7 @@ def of_one_prior(posterior: Posterior) -> Callable[[Any, Any], dict[str, Any]]:
     """One draw by a key: the parameters, discrete ones, and whether the program rejects it."""
     program, whole = posterior.program, drawn_integers(posterior.program)
 
-    def one(key: Any, _: Any) -> dict[str, Any]:
+    def one(key: Any, _: object) -> dict[str, Any]:
         drawn: dict[str, Any] = {}
         handles: dict[str, places.Handle | None] = {}
 

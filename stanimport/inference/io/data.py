@@ -59,7 +59,7 @@ def _sizes_in(dataset: Any) -> dict[str, int]:
     return sizes_of(dataset.sizes, [v.dims for v in dataset.data_vars.values()])
 
 
-def sizes_of(lengths: Mapping[Any, int], arrays: Iterable[Sequence[object]]) -> dict[str, int]:
+def sizes_of(lengths: Mapping[object, int], arrays: Iterable[Sequence[object]]) -> dict[str, int]:
     """The lengths of a data set's dimensions by name, and `N`, the number of rows of what is a table.
 
     Args:

@@ -42,10 +42,10 @@ BEGINNINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 @labelled
 @options.suggesting
 def advi(
-    module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str = "meanfield",
+    module: object, data: object = None, *, seed: int | None = None, inits: object = None, algorithm: str = "meanfield",
     iter: int = 10000, grad_samples: int = 1, elbo_samples: int = 100, eval_elbo: int = 100, eta: float | None = None,
     adapt_engaged: bool = True, adapt_iter: int = 50, tol_rel_obj: float = 0.01, draws: int = 1000, khat: bool = True,
-    require_converged: bool = True, show_progress: bool = False, networks: Mapping[str, Any] | None = None,
+    require_converged: bool = True, show_progress: bool = False, networks: Mapping[str, object] | None = None,
 ) -> Fit:  # fmt: skip
     """Fit a normal approximation by the algorithm of CmdStan's `variational`, with its options, and draw from it.
 

@@ -51,7 +51,7 @@ class Automatic:
                     "drawn": (_KEY, self._params)}  # fmt: skip
         return Program(getattr(self, what), *examples[what], calls=self._density, hasty=True)
 
-    def begun(self, key: Any, start: Any) -> tuple[Any, ...]:
+    def begun(self, key: object, start: object) -> tuple[Any, ...]:
         """The state before the first step."""
         svi = svi_of(self._model, self._guide_from(start), self._settings)
         leaves, self._tree = jax.tree.flatten(svi.init(key))

@@ -91,7 +91,7 @@ def optimize(
                 before if save_iterations else None)  # fmt: skip
 
 
-def _verify(limits: Mapping[str, Any]) -> None:
+def _verify(limits: Mapping[str, object]) -> None:
     """Raise OptionError for counts that are none, and negative tolerances."""
     options.counts(iter=limits["iter"], history_size=limits["history_size"])
     given = {n: v for n, v in limits.items() if n.startswith("tol_") and v is not None}

@@ -118,7 +118,7 @@ class Density:
         tuples.check_sampled(self.program.parameters, self.names)
         self.size = sum(int(np.prod(s)) for s in self.shapes.values())
 
-    def given(self, varying: Mapping[str, Any]) -> "Density":
+    def given(self, varying: Mapping[str, object]) -> "Density":
         """The same density with other data of the same shapes."""
         other = copy.copy(self)
         other.inputs = {**self.inputs, **varying}
@@ -214,7 +214,7 @@ def starts(inits: Any, chains: int, seed: int) -> list[Any]:
     return per_chain(inits, chains, seed)
 
 
-def is_no_weight(message: Mapping[str, Any]) -> bool:
+def is_no_weight(message: Mapping[str, object]) -> bool:
     """Whether a site inside of the density is none of a network's weights, which are trained."""
     return bool(message["type"] != "param")
 
@@ -275,7 +275,7 @@ def _fixed(
                keeping_weights(module, {}))  # fmt: skip
 
 
-def _kernel(density: Density, settings: Mapping[str, Any]) -> NUTS:
+def _kernel(density: Density, settings: Mapping[str, object]) -> NUTS:
     """Pyro's sampler with these options."""
     return NUTS(
         potential_fn=lambda z: -density(z["point"]), step_size=settings["step_size"] or 1.0,

@@ -118,7 +118,7 @@ def _verify_of_batches(checkpoint: object, rows: object) -> None:
 
 
 def _by_all_rows(
-    module: Module, data: Mapping[str, Any], guide: Any, inits: Any, settings: dict[str, Any], show: bool, khat: bool
+    module: Module, data: Mapping[str, Any], guide: Any, inits: object, settings: dict[str, Any], show: bool, khat: bool
 ) -> Fit:
     """A fit each of whose steps takes all data."""
     if module.stan.backend == "pyro":

@@ -109,9 +109,9 @@ def _plotted(made: Calibration, names: Sequence[str], given: Mapping[str, object
 
 @options.suggesting
 def sbc(
-    module: Any, data: Any = None, *, simulations: int = 200, executor: Executor | None = None,
+    module: object, data: object = None, *, simulations: int = 200, executor: Executor | None = None,
     seed: int | None = None, folder: Any = None, show_progress: bool = False,
-    sampling: Mapping[str, Any] | None = None,
+    sampling: Mapping[str, object] | None = None,
 ) -> Calibration:  # fmt: skip
     """Simulation-based calibration: parameters from the prior, data from these, their ranks among draws given the data.
 

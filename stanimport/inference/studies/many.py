@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @options.suggesting
 def sample_many(
-    module: object, data_sets: Sequence[object] | Mapping[Any, object], *, executor: Executor | None = None,
+    module: object, data_sets: Sequence[object] | Mapping[object, object], *, executor: Executor | None = None,
     seed: int | None = None, folder: str | os.PathLike[str] | None = None, method: str = "nuts",
     show_progress: bool = False, sampling: Mapping[str, object] | None = None,
 ) -> Any:  # fmt: skip

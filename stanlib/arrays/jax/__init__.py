@@ -125,7 +125,7 @@ log_of_terms = lift("log_of_terms", derivatives.log_of_terms)
 log_sum_of_chains = chains.log_sum_of_chains
 
 
-def sum_or_else(fast: Callable[..., object], plain: Callable[..., object], *args: Any) -> Any:
+def sum_or_else(fast: Callable[..., object], plain: Callable[..., object], *args: object) -> Any:
     return chains.sum_or_else(fast, plain, *args) if uses_jax(args) else plain(*args)
 
 without_nan = lift("without_nan", derivatives.without_nan)

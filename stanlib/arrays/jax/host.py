@@ -68,7 +68,7 @@ def _partials(*primals: Any) -> Any:
 
 
 @_partials.defjvp
-def _refused(primals: Any, tangents: Any) -> Any:
+def _refused(primals: object, tangents: object) -> Any:
     raise host.no_second_derivatives()
 
 

@@ -44,8 +44,8 @@ def sample(
 
 
 def sample_unconstrained(
-    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, event: int | None = None,
-    **arguments: Any,
+    name: str, distribution: object, shape: Sequence[int] = (), kind: str | None = None, event: int | None = None,
+    **arguments: object,
 ) -> Any:  # fmt: skip
     """A parameter from a law of the unconstrained parameter, through the transform of its domain.
 
@@ -63,7 +63,7 @@ def sample_unconstrained(
 
 
 def param(
-    name: str, shape: Sequence[int] = (), kind: str | None = None, init: object = None, **arguments: Any
+    name: str, shape: Sequence[int] = (), kind: str | None = None, init: object = None, **arguments: object
 ) -> Any:
     """A parameter of a guide, which inference optimises on its domain.
 
@@ -105,7 +105,7 @@ def approximate(
     return latent(name, agreeing(whole, support.event_dim if event is None else event))
 
 
-def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -> Any:
+def fitted(name: str, distribution: object, shape: tuple[int, ...], support: Any) -> Any:
     """The law of a whole parameter, whose transform from unconstrained space is that of the declared domain."""
     check_law(name, distribution, shape)
     whole = of_shape(distribution, shape)

@@ -91,7 +91,7 @@ class StanTransform(Transform):
     def _inverse(self, y: object) -> object:
         return self._record.unconstrain(xp, jnp.asarray(y), *self.constraint.arguments)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any, intermediates: Any = None) -> Any:
+    def log_abs_det_jacobian(self, x: Any, y: object, intermediates: object = None) -> Any:
         return self._record.log_jacobian(xp, jnp.asarray(x), *self.constraint.arguments)
 
     def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -83,7 +83,7 @@ class Guided:
         trace = handlers.trace(handlers.substitute(model, data=params)).get_trace(batch, laws)
         return constant(trace), has_density(sites_of(drawn), [n for n, s in trace.items() if is_parameter(s)])
 
-    def loss(self, key: Any, params: dict[str, Any], count: int, batch: Batch, laws: Spread) -> tuple[Any, Any]:
+    def loss(self, key: object, params: dict[str, Any], count: int, batch: Batch, laws: Spread) -> tuple[Any, Any]:
         bound = Trace_ELBO(num_particles=count)
         made = bound.loss_with_mutable_state(key, params, self.model, self.guide, batch, laws)
         return made["loss"], made["mutable_state"] or None
@@ -174,7 +174,7 @@ class Automatic:
         losses, states = jax.vmap(pair)(jax.random.split(key, count))
         return jnp.mean(losses), jax.tree.map(lambda s: s[-1], states)
 
-    def joined(self, shared: Any, rows: Mapping[str, Any]) -> Any:
+    def joined(self, shared: Any, rows: Mapping[str, object]) -> Any:
         """A point of a batch, from the parameters that all share and those of the batch's rows."""
         parts, at = {}, 0
         for name in self.shared:
@@ -190,7 +190,7 @@ class Automatic:
         return self.posterior.constrain(self.joined(trace["point"]["value"] if self.size else jnp.zeros(0), rows))
 
 
-def _is_no_weight(site: Mapping[str, Any]) -> bool:
+def _is_no_weight(site: Mapping[str, object]) -> bool:
     """Whether a site inside of the density is none of a network's weights, which are trained."""
     return site["type"] not in ("param", "mutable")
 
@@ -212,7 +212,7 @@ class _Keys(handlers.seed):
 
 
 def _guided(
-    laws: Laws, params: Any, keys: tuple[Any, Any], of_rows: frozenset[str], batch: Batch, spread: Spread
+    laws: Laws, params: object, keys: tuple[object, object], of_rows: frozenset[str], batch: Batch, spread: Spread
 ) -> dict[str, Any]:
     """A trace of the guide with its parameters; what all rows share is the same for all batches of one key."""
 
@@ -242,7 +242,8 @@ def draw(
 
 
 def draw_rows(
-    laws: Laws, params: Any, key: Any, of_rows: frozenset[str], names: frozenset[str], batch: Batch, spread: Spread
+    laws: Laws, params: object, key: object, of_rows: frozenset[str], names: frozenset[str], batch: Batch,
+    spread: Spread
 ) -> dict[str, Any]:  # fmt: skip
     """One draw of the parameters `names`, of the rows of a batch: for one key with those that `draw` makes."""
     made = laws.parameters(_guided(laws, params, (key, key), of_rows, batch, spread))
@@ -254,7 +255,7 @@ def sites_of_rows(size: str, names: Iterable[str]) -> frozenset[str]:
     return frozenset((_SITE + size, *names))
 
 
-def _complete(name: str, made: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _complete(name: str, made: Mapping[str, object]) -> list[tuple[str, Any]]:
     return [(n, v) for n, v in made.items() if n == name or n in (f"{name}.real", f"{name}.imag")]
 
 

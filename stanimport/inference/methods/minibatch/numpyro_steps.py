@@ -71,7 +71,7 @@ class Steps:
     def locals(self) -> dict[str, Local]:
         return self.laws.locals
 
-    def _laws(self, fixed: Mapping[str, Any], example: Mapping[str, Any], held: Mapping[str, int]) -> Laws:
+    def _laws(self, fixed: Mapping[str, Any], example: Mapping[str, object], held: Mapping[str, int]) -> Laws:
         factors = {s: t / held[s] for s, t in self.inputs.feed.totals.items()}
         if self.guide is not None:
             return Guided(self.module, self.guide, fixed, factors)
@@ -281,7 +281,7 @@ class Steps:
         return jax.lax.map(one, jnp.stack([keys, own], axis=1), batch_size=min(together, len(keys)))
 
 
-def _raveled(params: Any) -> tuple[Any, Callable[[Any], Any]]:
+def _raveled(params: object) -> tuple[Any, Callable[[Any], Any]]:
     """Parameters as one vector in double precision, and a function that makes them of such, each in its own type."""
     values, unravel = ravel_pytree((params, jnp.zeros(0)))
     return values, lambda flat: unravel(flat)[0]
@@ -300,7 +300,7 @@ def _filled(values: np.ndarray, length: int) -> np.ndarray:
     return made
 
 
-def _middle(site: Mapping[str, Any]) -> Any:
+def _middle(site: Mapping[str, object]) -> Any:
     """A value of a parameter whose law can't be drawn from: 0 on the unconstrained scale."""
     law = site["fn"] if site["type"] == "sample" and not site["is_observed"] else None
     if not isinstance(law, Improper) or law.drawn is not None:
