@@ -19,7 +19,7 @@ from stanlib.types import INT, REAL, Type, array, dimensions, is_scalar, scalar_
 from ..ir import gprob, traversal
 from ..ir.calls import raw
 from ..ir.fresh import Fresh
-from ..ir.uses import mentions, reads, walk_statements, writes
+from ..ir.uses import escapes, mentions, reads, walk_statements, writes
 from .dependence import arrange
 from .elements import element, indices, is_inside, loops_over_range, of_elements
 from .priors import NoPrior, prior
@@ -28,7 +28,6 @@ from .sites import container
 Stmts = tuple[gprob.Stmt, ...]
 Leaf = Callable[[gprob.Stmt], Iterator[gprob.Stmt]]
 _UNCERTAIN = "may be left out, or may stand more than once, as parameters have it"
-_LEAVES = (gprob.Break, gprob.Continue, gprob.Return)
 
 
 @dataclass(frozen=True)
@@ -227,7 +226,7 @@ class _Drawing:
         """What laws and own variables become, in the loops and branches around them."""
         for s in body:
             if not any(self._is_kept(n) for n in walk_statements((s,))):
-                if any(isinstance(n, _LEAVES) for n in walk_statements((s,))):
+                if escapes((s,)):
                     raise NoPrior("stands in a loop that may end before its time")
             elif law_of(s, self.group.keys()):
                 yield from of_law(s)
