@@ -33,7 +33,7 @@ class Domain:
         if not numpy.asarray(self.test(numpy, numpy.asarray(x), *self._known_bounds())).all():
             raise self.error(function, argument, x)
 
-    def inside(self, xp: Namespace, x: object) -> Any:
+    def inside(self, xp: Namespace, x: object) -> Array:
         """Where a value is inside."""
         return xp.asarray(self.test(xp, *xp.convert((x, *self.bounds))))
 

@@ -58,7 +58,7 @@ def _greatest_exponent(xp: Namespace, like: object) -> int:
     return 1022 if xp.rounding(like) < 1e-10 else 126
 
 
-def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> Any:
+def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> Array:
     """Where an increasing function changes its sign between two points, in every element.
 
     While the ends of the interval are of different orders of magnitude, a step takes a number between these; then the
@@ -85,11 +85,11 @@ def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> Any:
     return xp.where(abs(beyond) < abs(at), other, x)
 
 
-def _are_alike(xp: Namespace, a: Any, b: Any) -> Any:
+def _are_alike(xp: Namespace, a: Any, b: Any) -> Array:
     return (xp.maximum(a, b) <= _ALIKE * xp.minimum(a, b)) | (xp.minimum(a, b) >= _ALIKE * xp.maximum(a, b))
 
 
-def _between_magnitudes(xp: Namespace, a: Any, b: Any) -> Any:
+def _between_magnitudes(xp: Namespace, a: Any, b: Any) -> Array:
     """A number between two: 0 if their signs differ, else of an exponent between theirs, small ones before great ones.
 
     The exponents are halved by their arcsinh, as they may be from -1022 to 1023, and seldom are.

@@ -52,7 +52,7 @@ def most_probable(problem: Problem) -> Any:
     return _backward(problem, _largest, lambda xp, logs, u: xp.argmax(logs, axis=-1), np.zeros)
 
 
-def _inverted(xp: Namespace, logs: Any, u: Any) -> Any:
+def _inverted(xp: Namespace, logs: Any, u: Any) -> Array:
     """The first position at which the sums of the weights exceed u times their total."""
     most = xp.max(logs, axis=-1, keepdims=True)
     sums = xp.cumsum(xp.exp(logs - xp.where(xp.isfinite(most), most, 0.0)), axis=-1)
@@ -87,11 +87,11 @@ def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[
     return values[: len(problem.kinds)]
 
 
-def _log_sum_exp(xp: Namespace, x: Any, axis: int = 1) -> Any:
+def _log_sum_exp(xp: Namespace, x: Any, axis: int = 1) -> Array:
     return xp.log_of_sum(x, axis)
 
 
-def _largest(xp: Namespace, x: Any, axis: int = 1) -> Any:
+def _largest(xp: Namespace, x: Any, axis: int = 1) -> Array:
     return xp.max(x, axis=axis)
 
 
@@ -261,7 +261,7 @@ class _Elimination:
         single = self.single[int(self.kinds[elements[0]])]
         return rows(self.xp, self.xp.swapaxes(single, 0, 1), np.where(elements < 0, -1, self.at[elements]))
 
-    def _joined(self, step: order.Join) -> Any:
+    def _joined(self, step: order.Join) -> Array:
         xp, parts = self.xp, []
         for slot, index in step.pieces:
             part = self.tables[slot].take(xp, index)

@@ -150,7 +150,7 @@ def ascending(
         yield Factor(label, ascending[chosen][:, keep], _diagonals(xp, part, equal), own)
 
 
-def _diagonals(xp: Namespace, table: Array, equal: np.ndarray) -> Any:
+def _diagonals(xp: Namespace, table: Array, equal: np.ndarray) -> Array:
     """The table where neighbouring axes belong to one element: its diagonal."""
     for axis in reversed(np.flatnonzero(equal)):
         at = np.arange(xp.shape(table)[axis + 1])

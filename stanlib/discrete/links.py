@@ -36,7 +36,7 @@ class Moves:
     def by_chain(self, xp: Namespace, steps: int, count: int) -> "Moves":
         """The same with tables of each chain, (1 or steps, chains, K, K)."""
 
-        def spread(table: Any) -> Any:
+        def spread(table: Any) -> Array:
             if xp.ndim(table) < 4:
                 table = xp.reshape(self.by_step(xp, table, steps), (-1, 1, *xp.shape(table)[-2:]))
             return xp.broadcast_to(table, (xp.shape(table)[0], count, *xp.shape(table)[2:]))
@@ -102,11 +102,11 @@ def _product(xp: Namespace, tables: Sequence[Rows], c: Chains, at: Sequence[np.n
     return functools.reduce(operator.mul, found)
 
 
-def _placed(xp: Namespace, table: Any, link: Link, own: np.ndarray) -> Any:
+def _placed(xp: Namespace, table: Any, link: Link, own: np.ndarray) -> Array:
     return placed(xp, xp.swapaxes(table, 1, 2) if link.swapped else table, own)
 
 
-def placed(xp: Namespace, table: Array, at: np.ndarray) -> Any:
+def placed(xp: Namespace, table: Array, at: np.ndarray) -> Array:
     """The rows of a table at the places (length, chains) of chains, zeros for -1: (length, chains, ...).
 
     Those that are the same all along a chain are spread, which takes no index for every place.

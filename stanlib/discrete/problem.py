@@ -290,7 +290,7 @@ def permuted(xp: Namespace, table: Any, order: Sequence[int]) -> Any:
     return table
 
 
-def aligned(xp: Namespace, table: Any, axes: Sequence[int], count: int) -> Any:
+def aligned(xp: Namespace, table: Any, axes: Sequence[int], count: int) -> Array:
     """The table with `count` axes behind its rows, its own in the places `axes`, from 0, and others of length 1."""
     table = permuted(xp, table, (0, *(np.argsort(axes) + 1)))
     sizes = dict(zip(sorted(axes), xp.shape(table)[1:]))

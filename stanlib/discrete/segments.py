@@ -63,7 +63,7 @@ class _Terms:
         parts = (tuple(terms) if isinstance(terms, np.ndarray) else xp.unstack(terms)) if len(shape) > 1 else ()
         self.parts = [xp.reshape(p, (self.width,)) for p in parts]
 
-    def between(self, first: int, end: int) -> Any:
+    def between(self, first: int, end: int) -> Array:
         """Those from first on, before `end`."""
         part, at = divmod(first, self.width)
         if not self.parts or end > (part + 1) * self.width:
@@ -146,7 +146,7 @@ def _of_series(codes: np.ndarray, groups: np.ndarray, terms: _Terms) -> Iterator
         yield _taken(terms, at), member
 
 
-def _taken(terms: _Terms, at: np.ndarray) -> Any:
+def _taken(terms: _Terms, at: np.ndarray) -> Array:
     """The terms at (series, iterations), as (iterations, series): a block of them where they are one."""
     xp, (count, length) = terms.xp, at.shape
     line = int(at[1, 0] - at[0, 0]) if count > 1 else length
@@ -159,7 +159,7 @@ def _taken(terms: _Terms, at: np.ndarray) -> Any:
     return xp.swapaxes(xp.get(block, (slice(None), slice(shift, shift + length))), 0, 1)
 
 
-def _product(xp: Namespace, member: np.ndarray, terms: Any) -> Any:
+def _product(xp: Namespace, member: np.ndarray, terms: Any) -> Array:
     """The sums of the terms that are in them, (values,)."""
     member, terms = xp.convert((member.astype(float), terms))
     never = xp.matmul(member, xp.where(terms == -xp.inf, 1.0, 0.0))
@@ -193,7 +193,7 @@ def _stretch(xp: Namespace, terms: Any, low: np.ndarray, high: np.ndarray, ignor
     return _Stretch(finite, ((1.0, high), (-1.0, low)), impossible)
 
 
-def _before(xp: Namespace, terms: Array) -> Any:
+def _before(xp: Namespace, terms: Array) -> Array:
     """The sums of all terms before each, and of all."""
     none = np.zeros((1, *xp.shape(terms)[1:]))
     return xp.cumsum(xp.concatenate([*xp.convert((none, terms))]), axis=0)

@@ -287,7 +287,7 @@ def log_sum(xp: Namespace, t: Tails) -> Any:
     def split(args: Sequence[Any]) -> tuple[Sequence[Any], list[Rows]]:
         return args[:count], [Rows(table, f.codes) for f, table in zip(t.factors, args[count:])]
 
-    def fast(*args: object) -> Any:
+    def fast(*args: object) -> tuple[Any, Any]:
         own, tables = split(args)
         return _by_tails(xp, t, _Part(xp, t.own.terms(xp, t.used, own), t.used, tables, t.state))
 

@@ -14,11 +14,11 @@ from ..rejection import refuse
 _SPD, _L, _B = [[2.0, 0.5], [0.5, 1.0]], [[2.0, 0.0], [0.5, 1.0]], [[1.0, 2.0], [-3.0, 4.0]]
 
 
-def _left(name: str) -> Any:
+def _left(name: str) -> list[str]:
     return [f"vector {name}(matrix A, vector b)", f"matrix {name}(matrix A, matrix b)"]
 
 
-def _right(name: str) -> Any:
+def _right(name: str) -> list[str]:
     return [f"row_vector {name}(row_vector b, matrix A)", f"matrix {name}(matrix b, matrix A)"]
 
 

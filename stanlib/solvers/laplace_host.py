@@ -22,7 +22,7 @@ from .calculus_host import Lift, plain, records
 from .laplace import Model, Search
 
 
-def matrix(f: Callable[..., Any], arguments: tuple[Any, ...], beside: object) -> Any:
+def matrix(f: Callable[..., Any], arguments: tuple[Any, ...], beside: object) -> Array:
     """The covariance matrix f(*arguments); among tensors it is one."""
     lift = Lift(namespace((arguments, beside)), arguments, beside)
     return lift(f(*lift.reals(arguments)))
@@ -148,7 +148,7 @@ class _Tensors:
         return theta.detach(), ((spread + spread.T) / 2).detach()
 
 
-def _known(model: _Tensors, f: Callable[[Any], Any], theta: Array) -> Any:
+def _known(model: _Tensors, f: Callable[[Any], Any], theta: Array) -> np.ndarray:
     """A function of tensors in NumPy."""
     with model.torch.enable_grad():
         return plain(f(model.lift(theta)))

@@ -236,7 +236,7 @@ class Sweeper:
         if self.mesh is not None:
             return self._spread(self.mesh, whole, region, totals), state
 
-        def body(k: Any, carry: Any) -> Any:
+        def body(k: Any, carry: Any) -> tuple[list[Any], dict[int, Any]]:
             at = region.blocks - 1 - k if self.backward else k
             before = {i: [lax.dynamic_index_in_dim(v, at, keepdims=False) for v in s] for i, s in starts.items()}
             return self._block(whole, region, region.start + at * region.rows, carry, before)
@@ -353,7 +353,7 @@ class Sweeper:
                 continue
             saved = {i: [jnp.zeros((region.blocks, *v.shape), v.dtype) for v in s] for i, s in state.items()}
 
-            def body(at: Any, carry: Any, region: Region = region) -> Any:
+            def body(at: Any, carry: Any, region: Region = region) -> tuple[dict[Any, Any], dict[Any, Any]]:
                 now, kept = carry
                 kept = {i: [lax.dynamic_update_index_in_dim(a, v, at, 0) for a, v in zip(kept[i], now[i])] for i in now}
                 return self._passed(whole, region, region.start + at * region.rows, now), kept
@@ -362,7 +362,7 @@ class Sweeper:
         out[-1] = state
         return out
 
-    def _passed(self, whole: Mapping[Any, Any], region: Region, start: Any, state: Any) -> Any:
+    def _passed(self, whole: Mapping[Any, Any], region: Region, start: Any, state: Any) -> dict[Any, Any]:
         block = Block(self.plan, whole, region, start, state)
         block.compute([], list(state))
         return {i: block.states[i] for i in state}

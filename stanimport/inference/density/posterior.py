@@ -187,13 +187,13 @@ class Posterior(Evaluated["Posterior"]):
         trace, _ = self.trace(point)
         return {n: trace[n]["value"] for n in self.names}
 
-    def everything(self, key: Any, point: Array) -> dict[str, Any]:
+    def everything(self, key: Array | np.ndarray, point: Array) -> dict[str, Any]:
         """The variables of one draw that are wanted, by the names of their leaves."""
         parameters = self.constrain(point)
         kept = {n: v for n, v in parameters.items() if self.wanted is None or n.partition(".")[0] in self.wanted}
         return kept | self.generate(key, parameters)
 
-    def generate(self, key: Array, parameters: Mapping[str, object]) -> dict[str, Any]:
+    def generate(self, key: Array | np.ndarray, parameters: Mapping[str, object]) -> dict[str, Any]:
         """Transformed parameters and generated quantities of one draw."""
         if not (self.program.transformed_parameters or self.program.generated_quantities):
             return {}

@@ -77,7 +77,7 @@ def log_densities(posterior: Posterior, draws: Mapping[str, np.ndarray], seed: i
     """
     places: dict[str, np.ndarray | str] = {}
 
-    def densities(key: Any, trace: Mapping[str, Any]) -> dict[str, object]:
+    def densities(key: jax.Array, trace: Mapping[str, Any]) -> dict[str, object]:
         places.update(positions(posterior, key, trace))
         return {n: log_prob(s) for n, s in trace.items() if is_observation(s)}
 

@@ -45,7 +45,7 @@ def of_one(
 ) -> Callable[[Any, tuple[Mapping[str, Any], Mapping[str, Any]]], dict[str, Any]]:
     """A function of a key and of the model's trace, as one of a key, a draw of the parameters, and of discrete ones."""
 
-    def one(key: object, given: tuple[Mapping[str, object], Mapping[str, object]]) -> dict[str, Any]:
+    def one(key: Any, given: tuple[Mapping[str, object], Mapping[str, object]]) -> dict[str, Any]:
         with asking(Question(given=given[1])):
             return function(key, trace_of(posterior, key, given[0]))
 

@@ -61,7 +61,7 @@ def sum_or_else(fast: Callable[..., Any], plain: Callable[..., object], *args: A
     if any(a.dtype != jnp.float64 for a in args):
         return plain(*args)
 
-    def told(*args: Any) -> Any:
+    def told(*args: Any) -> tuple[Any, tuple[Any, ...]]:
         value, back, good = jax.vjp(fast, *args, has_aux=True)
         return good, (value, *back(jnp.ones_like(value)))
 
@@ -105,7 +105,7 @@ def _total(
     return total
 
 
-def _in_logs(plain: Callable[..., Any], *args: Any) -> Any:
+def _in_logs(plain: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
     value, back = jax.vjp(plain, *args)
     return (value, *back(jnp.ones_like(value)))
 

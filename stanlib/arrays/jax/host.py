@@ -61,7 +61,7 @@ def _hypergeometric_jvp(primals: Any, tangents: Any) -> Any:
 
 
 @jax.custom_jvp
-def _partials(*primals: Any) -> Any:
+def _partials(*primals: Any) -> tuple[Any, ...]:
     shapes = tuple(jax.ShapeDtypeStruct(v.shape, v.dtype) for v in primals)
     on_host = _each(host.hypergeometric_partials, "(p),(q),()")
     return callbacks.call(on_host, shapes, *primals, vmap_method="expand_dims")

@@ -154,7 +154,7 @@ def known(x: object) -> np.ndarray:
     return np.asarray(x)
 
 
-def complex(a: object, b: object) -> Any:
+def complex(a: object, b: object) -> np.ndarray:
     a, b = np.asarray(a), np.asarray(b)  # numbers of Python are of double precision
     out = np.empty(broadcast_shape(a, b), np.result_type(a, b, np.complex64))
     out.real, out.imag = a, b
@@ -251,7 +251,7 @@ def log_of_terms(terms: Any) -> Any:
     return log_of_sum(np.stack(terms), 0)
 
 
-def unstack(x: Any) -> Any:
+def unstack(x: Any) -> tuple[Any, ...]:
     """The parts of an array along its first axis."""
     return tuple(x)
 

@@ -47,7 +47,7 @@ class StanConstraint(constraints._GreaterThan):
         transform = biject_to(self)
         return transform(jnp.full(transform.inverse_shape(jnp.shape(prototype)), self.record.start))
 
-    def tree_flatten(self) -> Any:
+    def tree_flatten(self) -> tuple[tuple[tuple[Any, ...]], tuple[tuple[str], dict[str, Any]]]:
         return (self.arguments,), (("arguments",), {"record": self.record, "lower_bound": self.lower_bound})
 
     def eq(self, other: object, static: bool = False) -> bool:

@@ -99,10 +99,10 @@ def _differentiable(run: Run, shapes: Sequence[Any]) -> Callable[[list[Any], lis
     def values(reals: Sequence[Any], integers: Sequence[Any]) -> list[Any]:
         return _on_host(partial(_values, run, len(reals)), shapes, *reals, *integers)
 
-    def forward(reals: Any, integers: Any) -> Any:
+    def forward(reals: Any, integers: Any) -> tuple[list[Any], tuple[Any, Any]]:
         return values(reals, integers), (reals, integers)
 
-    def backward(at: Any, slopes: Any) -> Any:
+    def backward(at: Any, slopes: Any) -> tuple[list[Any], None]:
         reals, integers = at
         types = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in reals]
         return _on_host(partial(_slopes, run, len(reals), len(integers)), types, *reals, *integers, *slopes), None

@@ -269,7 +269,7 @@ class _Guided:
         self.steps, self.function, self.fixed = steps, guide, fixed
         self.locals: dict[str, Local] = {}
 
-    def model(self, batch: Batch, laws: Spread) -> Any:
+    def model(self, batch: Batch, laws: Spread) -> dict[str, Any]:
         return self.steps.module.model(**{**self.fixed, **batch})
 
     def guide(self, batch: Batch, laws: Spread) -> Any:
