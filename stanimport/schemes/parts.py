@@ -212,7 +212,7 @@ class _Drawing:
         own = [s.name for s in walk_statements(kept) if isinstance(s, (gprob.Declare, gprob.For))]
         new = {n: self.names.helper(n) for n in dict.fromkeys(own)}
 
-        def change(node: object) -> Any:
+        def change(node: object) -> object:
             if isinstance(node, gprob.Declare) and node.name in new:
                 return replace(node, name=new[node.name], site=None, constraint=None)
             if isinstance(node, (gprob.Var, gprob.Place, gprob.For)) and node.name in new:
@@ -334,7 +334,7 @@ class _Drawing:
     def _reading(self, node: object, instead: Mapping[str, str]) -> Any:
         """The node, which reads draws instead of parameters."""
 
-        def change(n: object) -> Any:
+        def change(n: object) -> object:
             return replace(n, name=instead[n.name]) if isinstance(n, gprob.Var) and n.name in instead else n
 
         return traversal.rewrite(node, change)
