@@ -8,7 +8,7 @@ import numpy as np
 
 from . import signatures
 from .arrays import is_of_data
-from .arrays.base import Array, Namespace
+from .arrays.base import Array, Namespace, Real
 from .distribution import Distribution, get
 from .errors import StanError, StanUnsupportedError
 from .quantiles import truncated_quantile
@@ -73,7 +73,7 @@ def marked(own: Any, read: Sequence[Any], chosen: Any = ()) -> np.ndarray:
     return np.where(is_first | (made == TOO_EARLY), made, TWICE)[()]
 
 
-def numbers(whole: Any) -> np.ndarray:
+def numbers(whole: Real) -> np.ndarray:
     """The numbers of an array's components, in its shape."""
     return np.arange(np.size(whole)).reshape(np.shape(whole))[()]
 

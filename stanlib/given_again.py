@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .arrays.base import Real
 from .data import INTEGER_LIMIT, Reader, is_traced
 from .given import NoNumbersError, array_of, plain_of
 
@@ -180,7 +181,7 @@ def _native(base: str, array: np.ndarray, are_whole: bool) -> np.ndarray | None:
     return whole if whole is not None and (whole == array).all() else None
 
 
-def _are_within(least: Any, most: Any, base: str, bounds: Mapping[str, Any]) -> bool:
+def _are_within(least: Real, most: Real, base: str, bounds: Mapping[str, Any]) -> bool:
     """Whether numbers from the least to the most are of a type, and within bounds that are numbers themselves."""
     if base == "int" and not (-INTEGER_LIMIT <= least and most < INTEGER_LIMIT):
         return False
@@ -201,7 +202,7 @@ class _AllData(Reader):
         super().__init__(program, self.as_given)
         self.read: dict[str, Any] = {}
 
-    def __call__(self, name: str, shape: Sequence[int] = (), constraint: str | None = None, **bounds: Any) -> Any:
+    def __call__(self, name: str, shape: Sequence[int] = (), constraint: str | None = None, **bounds: Real) -> Any:
         v, given = self.variables[name], self.given[name]
         base = v.type.rpartition(" ")[2]
         value = _as_declared(base, given, tuple(map(int, shape)), bounds) if constraint is None else None

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays.base import Array, Namespace
+from .arrays.base import Array, Namespace, Real
 from .dataclass import dataclass
 from .distribution import Distribution
 
@@ -85,7 +85,7 @@ def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> Arra
     return xp.where(abs(beyond) < abs(at), other, x)
 
 
-def _are_alike(xp: Namespace, a: Any, b: Any) -> Array:
+def _are_alike(xp: Namespace, a: Real, b: Real) -> Array:
     return (xp.maximum(a, b) <= _ALIKE * xp.minimum(a, b)) | (xp.minimum(a, b) >= _ALIKE * xp.maximum(a, b))
 
 
@@ -155,8 +155,8 @@ class _Tails:
 
 
 def excess(
-    xp: Namespace, record: Distribution, arguments: tuple[object, ...], lower: object, upper: object, share: Any,
-    point: Any
+    xp: Namespace, record: Distribution, arguments: tuple[object, ...], lower: object, upper: object, share: Real,
+    point: Real
 ) -> Any:
     """How much more probability lies below a point than below the quantile: 0 there, with derivatives of its own."""
 

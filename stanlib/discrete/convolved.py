@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..dataclass import dataclass
 from .problem import Problem
 from .tallies import Tally
@@ -202,7 +202,7 @@ def _picked(xp: Namespace, root: Any, at: np.ndarray) -> Any:
     return xp.where(there, found, -xp.inf)
 
 
-def drawn(xp: Namespace, s: SummedTallies, values: Any, choose: Choose, uniform: Callable[..., Any]) -> Array:
+def drawn(xp: Namespace, s: SummedTallies, values: Real, choose: Choose, uniform: Callable[..., Any]) -> Array:
     """The positions of all elements with those of the members, given those of the tallies."""
     count, n = s.members.shape
     chosen = xp.get(s.positions, (np.arange(count), xp.get(values, (s.targets,))))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..random.base import Random
 from . import absorbing, alone, chained, compounded, convolved, distinguished, merged, order, swept, tails
 from .asking import asked
@@ -52,7 +52,7 @@ def most_probable(problem: Problem) -> Any:
     return _backward(problem, _largest, lambda xp, logs, u: xp.argmax(logs, axis=-1), np.zeros)
 
 
-def _inverted(xp: Namespace, logs: Any, u: Any) -> Array:
+def _inverted(xp: Namespace, logs: Real, u: Any) -> Array:
     """The first position at which the sums of the weights exceed u times their total."""
     most = xp.max(logs, axis=-1, keepdims=True)
     sums = xp.cumsum(xp.exp(logs - xp.where(xp.isfinite(most), most, 0.0)), axis=-1)
@@ -87,11 +87,11 @@ def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[
     return values[: len(problem.kinds)]
 
 
-def _log_sum_exp(xp: Namespace, x: Any, axis: int = 1) -> Array:
+def _log_sum_exp(xp: Namespace, x: Real, axis: int = 1) -> Array:
     return xp.log_of_sum(x, axis)
 
 
-def _largest(xp: Namespace, x: Any, axis: int = 1) -> Array:
+def _largest(xp: Namespace, x: Real, axis: int = 1) -> Array:
     return xp.max(x, axis=axis)
 
 
@@ -239,7 +239,7 @@ class _Elimination:
         nothing = isinstance(old, np.ndarray) and self.xp.shape(spread) == old.shape and not old.any()
         self.single[kind] = spread if nothing else sum_of(self.xp, old, spread)
 
-    def _spread(self, table: Any, at: np.ndarray, size: int) -> Any:
+    def _spread(self, table: Array, at: np.ndarray, size: int) -> Any:
         """The terms in the rows of their elements, 0 in all others; as often as they stand there."""
         xp = self.xp
         if xp.shape(table)[0] == 1:
@@ -293,7 +293,7 @@ class _Elimination:
         """The sum of those of components that these elements are of, as often as they are summed out for others."""
         return self._counted(sums, self.often[elements])
 
-    def _counted(self, sums: Any, often: np.ndarray | None) -> Any:
+    def _counted(self, sums: Array, often: np.ndarray | None) -> Any:
         """Their sum, as often as each counts; each by itself where that is not told."""
         if often is None:
             return sums

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distributions._terms import log0
 from .problem import Factor, Variable, permuted, rows
 
 ARGUMENTS = 6  # that describe a term
 
 
-def places_first(xp: Namespace, table: Any, axes: int, places: int) -> Any:
+def places_first(xp: Namespace, table: Array, axes: int, places: int) -> Any:
     """A table whose first axis, not its last ones, is that of the places; of length 1 if it is the same for all."""
     shape = xp.shape(table)
     table = xp.reshape(table, (*shape[:axes], 1 if len(shape) == axes else places))
@@ -41,7 +41,7 @@ def factors_of(
 
 def _of_term(
     xp: Namespace, variables: Sequence[Variable], kinds: np.ndarray, label: str, numbers: object, widths: object,
-    table: Array, codes: Any,
+    table: Array, codes: Array,
 ) -> Iterator[Factor]:  # fmt: skip
     """The same of a table of a term.
 
@@ -81,7 +81,7 @@ def _of_rows(xp: Namespace, label: str, numbers: np.ndarray, table: Array, codes
 
 
 def _spelled_out(
-    xp: Namespace, table: Any, variables: Sequence[Variable], kinds: np.ndarray, elements: np.ndarray, widths: Any
+    xp: Namespace, table: Array, variables: Sequence[Variable], kinds: np.ndarray, elements: np.ndarray, widths: Real
 ) -> tuple[np.ndarray, Any]:  # fmt: skip
     """Which elements the table has an axis for, and the table, from one with an axis for `widths` elements together.
 

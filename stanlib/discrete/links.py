@@ -27,7 +27,7 @@ class Moves:
     which: np.ndarray | None = None
     probabilities: Any = None
 
-    def by_step(self, xp: Namespace, table: Any, steps: int) -> Any:
+    def by_step(self, xp: Namespace, table: Array, steps: int) -> Any:
         """A table of this kind, with an entry for each of so many steps if they are not all the same."""
         if self.which is not None:
             return xp.get(table, (self.which,))
@@ -36,7 +36,7 @@ class Moves:
     def by_chain(self, xp: Namespace, steps: int, count: int) -> "Moves":
         """The same with tables of each chain, (1 or steps, chains, K, K)."""
 
-        def spread(table: Any) -> Array:
+        def spread(table: Array) -> Array:
             if xp.ndim(table) < 4:
                 table = xp.reshape(self.by_step(xp, table, steps), (-1, 1, *xp.shape(table)[-2:]))
             return xp.broadcast_to(table, (xp.shape(table)[0], count, *xp.shape(table)[2:]))

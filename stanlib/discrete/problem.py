@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..dataclass import dataclass
 from ..distributions._terms import log0
 from ..errors import StanIndexError, StanUnsupportedError
@@ -182,7 +182,7 @@ def check_bounds(name: str, lower: object, upper: object, shape: Sequence[Any]) 
         )
 
 
-def filled(xp: Namespace, value: Any, shape: Sequence[Any]) -> Array:
+def filled(xp: Namespace, value: Real, shape: Sequence[Any]) -> Array:
     """An array of a shape full of one number.
 
     Raises:
@@ -227,7 +227,7 @@ def _numbered(x: np.ndarray) -> tuple[int, np.ndarray]:
     return int(there.sum()), (np.cumsum(there) - 1)[x - least]
 
 
-def count_rows(codes: Any) -> int:
+def count_rows(codes: Array) -> int:
     """How many different numbers such an array has."""
     return int(np.max(codes, initial=0))
 
@@ -279,7 +279,7 @@ def variables_of(arguments: Sequence[Any]) -> Iterator[Variable]:
         first += low.size
 
 
-def permuted(xp: Namespace, table: Any, order: Sequence[int]) -> Any:
+def permuted(xp: Namespace, table: Array, order: Sequence[int]) -> Any:
     """The table with its axes in another order, as numpy.transpose."""
     now = list(range(len(order)))
     for to, axis in enumerate(order):
@@ -290,7 +290,7 @@ def permuted(xp: Namespace, table: Any, order: Sequence[int]) -> Any:
     return table
 
 
-def aligned(xp: Namespace, table: Any, axes: Sequence[int], count: int) -> Array:
+def aligned(xp: Namespace, table: Array, axes: Sequence[int], count: int) -> Array:
     """The table with `count` axes behind its rows, its own in the places `axes`, from 0, and others of length 1."""
     table = permuted(xp, table, (0, *(np.argsort(axes) + 1)))
     sizes = dict(zip(sorted(axes), xp.shape(table)[1:]))
@@ -322,7 +322,7 @@ class Rows:
         return rows(xp, self.table, at)
 
 
-def sum_of(xp: Namespace, a: Any, b: Any) -> Any:
+def sum_of(xp: Namespace, a: Real, b: Real) -> Any:
     """a + b, either of which may be an array of data."""
     a, b = xp.convert((a, b))
     return a + b

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..dataclass import dataclass
 from .problem import rows, sum_of
 
@@ -55,7 +55,7 @@ class _Terms:
     A slice inside of a part is taken from that: derivatives are put together once then, not each within zeros.
     """
 
-    def __init__(self, xp: Namespace, terms: Any):
+    def __init__(self, xp: Namespace, terms: Array):
         shape = xp.shape(terms)
         self.xp, self.size = xp, math.prod(shape)
         self.all_ = xp.reshape(terms, (self.size,))
@@ -73,7 +73,7 @@ class _Terms:
         return self.xp.get(self.parts[part], (slice(at, at + end - first),))
 
 
-def sums(xp: Namespace, codes: Any, groups: Any, terms: Any, excluded: Any) -> Array:
+def sums(xp: Namespace, codes: Array, groups: Real, terms: Array, excluded: Real) -> Array:
     """The sum over iterations for all values.
 
     Args:
@@ -159,7 +159,7 @@ def _taken(terms: _Terms, at: np.ndarray) -> Array:
     return xp.swapaxes(xp.get(block, (slice(None), slice(shift, shift + length))), 0, 1)
 
 
-def _product(xp: Namespace, member: np.ndarray, terms: Any) -> Array:
+def _product(xp: Namespace, member: np.ndarray, terms: Array) -> Array:
     """The sums of the terms that are in them, (values,)."""
     member, terms = xp.convert((member.astype(float), terms))
     never = xp.matmul(member, xp.where(terms == -xp.inf, 1.0, 0.0))

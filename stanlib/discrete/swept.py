@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..dataclass import dataclass
 from .problem import Rows, aligned, permuted
 from .sweeps import Step, Sweep
@@ -49,7 +49,7 @@ class _Given:
         return total
 
 
-def _sum(xp: Namespace, a: Any, b: Any) -> Any:
+def _sum(xp: Namespace, a: Real, b: Real) -> Any:
     a, b = xp.convert((a, b))
     return a + b
 

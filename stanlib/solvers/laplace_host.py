@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Array
+from ..arrays.base import Array, Real
 from ..arrays.implicit import differentiable
 from ..errors import StanDomainError
 from ..rejection import collected
@@ -155,7 +155,7 @@ def _known(model: _Tensors, f: Callable[[Any], Any], theta: Array) -> np.ndarray
 
 
 def _ascending(
-    height: Callable[[Any], float], a: Array, change: Any, top: float, halvings: int
+    height: Callable[[Any], float], a: Array, change: Real, top: float, halvings: int
 ) -> tuple[Any, float]:
     """A step, halved until it is no longer one down, and where it leads."""
     tried = [height(a + change)]
