@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..executables import Executable
     from ..programs import Program
 
+__all__ = ["LogProb", "log_prob"]
+AT_TOP = ["log_prob"]
+
 
 class LogDensity(NamedTuple):
     """A log density and its gradient with respect to the unconstrained parameters, in `LogProb.names`' order."""

@@ -24,6 +24,8 @@ from .replications import ReplicationWarning, Replicator, over_draws
 if TYPE_CHECKING:
     from .result import Result
 
+__all__ = ["LikelihoodWarning"]
+
 
 class LikelihoodWarning(RuntimeWarning):
     """A log likelihood in which some numbers of the observed data have no part."""

@@ -15,6 +15,7 @@ from ..density.quantities import Batched
 from ..precision import random_keys
 from .positions import assembled, covers, is_observation, positions, trace_of, variable_of
 
+__all__ = ["ReplicationWarning"]
 Arrays = Mapping[str, np.ndarray]
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from stanlib.errors import MissingLibraryError, StanDataError
 from stanlib.given import TEXTS, NoNumbersError, numbers_of, plain_of, verified
 
+__all__ = ["read_data"]
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 _MAY_OVERFLOW = re.compile(r"[eE]\+?0*[1-9][0-9][0-9]|[0-9]{200}")  # else no literal is larger than 1e308
 

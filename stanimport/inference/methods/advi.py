@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ..executables import Executable
     from ..programs import Program
 
+__all__ = ["advi"]
+AT_TOP = ["advi"]
 ETAS = (100.0, 10.0, 1.0, 0.1, 0.01)  # the step sizes that are tried, in this order
 BEGINNINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "meanfield": lambda start: np.stack([start, np.zeros_like(start)]),

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ..density.posterior import Posterior
     from ..programs import Program
 
+__all__ = ["laplace_sample"]
+AT_TOP = ["laplace_sample"]
 _LIMITS = {"iter": 2000, "tol_grad": 1e-8, "tol_rel_obj": 1e4, "history_size": 5}
 
 

@@ -20,6 +20,8 @@ from . import newton
 if TYPE_CHECKING:
     from ..density.posterior import Posterior
 
+__all__ = ["ConvergenceWarning", "optimize"]
+AT_TOP = ["optimize"]
 ALGORITHMS = {"lbfgs": "L-BFGS-B", "bfgs": "BFGS", "newton": ""}  # SciPy's names; newton.py is not SciPy's
 
 

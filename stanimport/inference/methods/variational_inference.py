@@ -26,6 +26,9 @@ from .optimization import ConvergenceWarning
 if TYPE_CHECKING:
     from stanlib.program import Module
 
+__all__ = ["variational"]
+AT_TOP = ["variational"]
+
 
 @labelled
 @options.suggesting

@@ -28,6 +28,8 @@ from .many import sample_many
 if TYPE_CHECKING:
     from stanlib.program import Module
 
+__all__ = ["sbc"]
+AT_TOP = ["sbc"]
 BINS = 10  # of ranks, for the test of their uniformity
 _OPTIONS = {"chains": 1, "iter_warmup": 500, "iter_sampling": 990, "thin": 10}
 

@@ -22,6 +22,9 @@ from . import identity
 if TYPE_CHECKING:
     from stanlib.program import Module
 
+__all__ = ["sample_many"]
+AT_TOP = ["sample_many"]
+
 
 @options.suggesting
 def sample_many(

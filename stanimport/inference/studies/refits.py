@@ -24,6 +24,9 @@ from .many import sample_many
 if TYPE_CHECKING:
     from stanlib.program import Module
 
+__all__ = ["leave_groups_out"]
+AT_TOP = ["leave_groups_out"]
+
 
 class GroupsLeftOut:
     """What refits without each group predict of it.
