@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -168,7 +168,7 @@ def _kept(program: Program, draws: Arrays, redraw: Sequence[str] | None, data: o
 @labelled
 @options.suggesting
 def prior_predictive(
-    module: Any, data: Any = None, *, draws: int = 1000, seed: int | None = None,
+    module: Any, data: Any = None, *, draws: SupportsIndex = 1000, seed: SupportsIndex | None = None,
     networks: Mapping[str, Any] | None = None,
 ) -> Predictions:  # fmt: skip
     """Draws from the prior, and of the data that the program observes, before anything is learned from them.

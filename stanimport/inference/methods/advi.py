@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -42,10 +42,12 @@ BEGINNINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 @labelled
 @options.suggesting
 def advi(
-    module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str = "meanfield",
-    iter: int = 10000, grad_samples: int = 1, elbo_samples: int = 100, eval_elbo: int = 100, eta: float | None = None,
-    adapt_engaged: bool = True, adapt_iter: int = 50, tol_rel_obj: float = 0.01, draws: int = 1000, khat: bool = True,
-    require_converged: bool = True, show_progress: bool = False, networks: Mapping[str, Any] | None = None,
+    module: Any, data: Any = None, *, seed: SupportsIndex | None = None, inits: Any = None,
+    algorithm: str = "meanfield", iter: SupportsIndex = 10000, grad_samples: SupportsIndex = 1,
+    elbo_samples: SupportsIndex = 100, eval_elbo: SupportsIndex = 100, eta: float | None = None,
+    adapt_engaged: bool = True, adapt_iter: SupportsIndex = 50, tol_rel_obj: float = 0.01, draws: SupportsIndex = 1000,
+    khat: bool = True, require_converged: bool = True, show_progress: bool = False,
+    networks: Mapping[str, Any] | None = None,
 ) -> Fit:  # fmt: skip
     """Fit a normal approximation by the algorithm of CmdStan's `variational`, with its options, and draw from it.
 
@@ -89,9 +91,9 @@ def advi(
         >>> round(float(approximation.stan_variable("bias").mean()), 1)
         0.7
     """
-    counts = dict(iter=iter, grad_samples=grad_samples, elbo_samples=elbo_samples, adapt_iter=adapt_iter,
-                  eval_elbo=eval_elbo, draws=draws)  # fmt: skip
-    counts = _verified(counts, algorithm, tol_rel_obj, eta, adapt_engaged)
+    given = dict(iter=iter, grad_samples=grad_samples, elbo_samples=elbo_samples, adapt_iter=adapt_iter,
+                 eval_elbo=eval_elbo, draws=draws)  # fmt: skip
+    counts = _verified(given, algorithm, tol_rel_obj, eta, adapt_engaged)
     posterior, chosen = posterior_of(module, data, seed, networks)
     options.require_parameters(posterior.program.name, posterior.size)
     start = initial.starting_points(posterior, inits, 1, chosen)[0]

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import scipy.optimize
@@ -30,11 +30,11 @@ class ConvergenceWarning(RuntimeWarning):
 @labelled
 @options.suggesting
 def optimize(
-    module: object, data: object = None, *, seed: int | None = None, inits: object = None, algorithm: str = "lbfgs",
-    iter: int = 2000, jacobian: bool = False, tol_rel_grad: float | None = None, tol_grad: float = 1e-8,
-    tol_rel_obj: float = 1e4, history_size: int = 5, require_converged: bool = True, show_progress: bool = False,
-    networks: Mapping[str, object] | None = None, save_iterations: bool = False, tol_obj: float | None = None,
-    tol_param: float | None = None,
+    module: object, data: object = None, *, seed: SupportsIndex | None = None, inits: object = None,
+    algorithm: str = "lbfgs", iter: SupportsIndex = 2000, jacobian: bool = False, tol_rel_grad: float | None = None,
+    tol_grad: float = 1e-8, tol_rel_obj: float = 1e4, history_size: SupportsIndex = 5, require_converged: bool = True,
+    show_progress: bool = False, networks: Mapping[str, object] | None = None, save_iterations: bool = False,
+    tol_obj: float | None = None, tol_param: float | None = None,
 ) -> Mode:  # fmt: skip
     """Find the parameters at which the log density is largest.
 

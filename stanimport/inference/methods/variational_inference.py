@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 @labelled
 @options.suggesting
 def variational(
-    module: object, data: object = None, *, seed: int | None = None, inits: object = None, algorithm: str | None = None,
-    guide: object = None, iter: int = 10000, grad_samples: int = 1, eta: float = 0.1, tol_rel_obj: float = 0.01,
-    draws: int = 1000, require_converged: bool = True, show_progress: bool = False,
-    networks: Mapping[str, object] | None = None, minibatch: Mapping[str, int] | None = None,
-    checkpoint: str | os.PathLike[str] | None = None, khat: bool = True, rows: Mapping[str, object] | None = None,
+    module: object, data: object = None, *, seed: SupportsIndex | None = None, inits: object = None,
+    algorithm: str | None = None, guide: object = None, iter: SupportsIndex = 10000, grad_samples: SupportsIndex = 1,
+    eta: float = 0.1, tol_rel_obj: float = 0.01, draws: SupportsIndex = 1000, require_converged: bool = True,
+    show_progress: bool = False, networks: Mapping[str, object] | None = None,
+    minibatch: Mapping[str, int] | None = None, checkpoint: str | os.PathLike[str] | None = None, khat: bool = True,
+    rows: Mapping[str, object] | None = None,
 ) -> Fit:  # fmt: skip
     """Fit an approximation to the posterior by maximizing the evidence lower bound, and draw from it.
 
