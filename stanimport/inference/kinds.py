@@ -1,14 +1,16 @@
 """What options may be, as the annotations of their functions say: a wrong one is told before anything runs."""
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+F = TypeVar("F", bound=Callable[..., Any])
 MOST = 2**31 - 1  # of what is counted
 
 
@@ -43,25 +45,38 @@ def _is_names(value: object) -> bool:
     return isinstance(value, str) or np.iterable(value) and all(isinstance(v, str) for v in value)
 
 
+def _is_path(value: object) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def _is_lists(value: object) -> bool:
+    return isinstance(value, Mapping) and all(map(np.iterable, value.values()))
+
+
 # By annotation, without "| None": whether a value is of the kind, and what it is called.
 _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "bool": (_is_flag, "True or False"),
     "float": (_is_number, "a number"),
     "str": (lambda v: isinstance(v, str), "a str"),
-    "str | os.PathLike[str]": (lambda v: isinstance(v, (str, os.PathLike)), "a path"),
+    "str | os.PathLike[str]": (_is_path, "a path"),
+    "Place": (_is_path, "a path"),
     "Mapping[str, object]": (lambda v: isinstance(v, Mapping), "a dict"),
     "Mapping[str, Any]": (lambda v: isinstance(v, Mapping), "a dict"),
     "Names": (_is_names, "a name, or names"),
     "Sequence[str] | str": (_is_names, "a name, or names"),
+    "bool | Sequence[str] | str": (lambda v: _is_flag(v) or _is_names(v), "True, False, a name, or names"),
+    "Mapping[str, Sequence[str]]": (
+        lambda v: _is_lists(v) and all(map(_is_names, v.values())), "a dict of lists of names",
+    ),
+    "Mapping[str, Sequence[object]]": (_is_lists, "a dict of sequences"),
 }
 
 
 class Kinds:
-    """The kinds of the options of a function."""
+    """The kinds of the arguments of a function."""
 
     def __init__(self, function: Callable[..., Any]):
-        options = [p for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        self.annotations = {p.name: str(p.annotation) for p in options}
+        self.parameters = inspect.signature(function).parameters
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The options as they were given, without those that are None to have their default.
@@ -71,9 +86,11 @@ class Kinds:
         """
         out: dict[str, Any] = {}
         for name, value in given.items():
-            kind, *rest = self.annotations.get(name, "object").removesuffix(" = None").split(" | None")
-            if value is None:
-                out |= {name: None} if rest or kind in ("object", "Any") else {}
+            p = self.parameters[name]
+            kind, *rest = str(p.annotation).split(" | None")
+            if value is None and (rest or kind in ("object", "Any")):
+                out[name] = None
+            if value is None and (name in out or p.default is not p.empty):
                 continue
             if kind in _KINDS and not _KINDS[kind][0](value):
                 raise OptionError(f"{name} must be {_KINDS[kind][1]}, not {value!r}")
@@ -81,3 +98,20 @@ class Kinds:
             out[name] = whole(name, value, None if name == "seed" else MOST) if is_whole else value
         return out
 
+
+def checking(method: F) -> F:
+    """Decorator of a method whose arguments are of the kinds that their annotations say; else it raises OptionError."""
+    taken, signature = Kinds(method), inspect.signature(method)
+    further = [p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD]
+
+    @functools.wraps(method)
+    def checked(*args: object, **options: object) -> Any:
+        try:
+            given = dict(signature.bind(*args, **options).arguments)
+        except TypeError:
+            return method(*args, **options)  # Python tells what is wrong
+        rest = {n: v for name in further for n, v in given.pop(name, {}).items()}
+        own = [given.pop("self")] if "self" in given else []
+        return method(*own, **taken.checked(given), **rest)
+
+    return checked  # type: ignore[return-value]

@@ -113,8 +113,8 @@ class Predictions:
 
 
 def posterior_predictive(
-    module: Module, draws: Arrays, known: Mapping[str, object], data: object, seed: int | None,
-    redraw: Sequence[str] | None = None,
+    module: Module, draws: Arrays, known: Mapping[str, object], data: object, seed: SupportsIndex | None,
+    redraw: Sequence[str] | str | None = None,
 ) -> Predictions:  # fmt: skip
     """Draws of the observed data for draws of the parameters: see `Fit.posterior_predictive`.
 
@@ -146,7 +146,7 @@ def posterior_predictive(
     return made
 
 
-def _kept(program: Program, draws: Arrays, redraw: Sequence[str] | None, data: object) -> dict[str, np.ndarray]:
+def _kept(program: Program, draws: Arrays, redraw: Sequence[str] | str | None, data: object) -> dict[str, np.ndarray]:
     """The draws of the discrete parameters that are not drawn anew.
 
     Raises:

@@ -97,15 +97,13 @@ def advi(
     posterior, chosen = posterior_of(module, data, seed, networks)
     options.require_parameters(posterior.program.name, posterior.size)
     start = initial.starting_points(posterior, inits, 1, chosen)[0]
-    processor = DrawProcessor(posterior, counts["draws"])
-    ascent = _Ascent(posterior, algorithm, start, chosen, counts)
+    processor, ascent = DrawProcessor(posterior, counts["draws"]), _Ascent(posterior, algorithm, start, chosen, counts)
     params, info = ascent.whole(eta, adapt_engaged, tol_rel_obj, show_progress)
-    settings = dict(seed=chosen, algorithm=algorithm, eta=info["eta"], adapt_engaged=adapt_engaged,
-                    tol_rel_obj=tol_rel_obj)  # fmt: skip
+    steps = {"eta": info["eta"], "adapt_engaged": adapt_engaged, "tol_rel_obj": tol_rel_obj}
     points, stats = ascent.draws(params)
     info["center"] = {n: v[0, 0] for n, v in processor(params[0][None, None], chosen).items()}
     fit = Fit(posterior.program, "variational", processor(points[None], chosen), stats, posterior.inputs,
-              settings | counts, info, posterior.module)  # fmt: skip
+              {"seed": chosen, "algorithm": algorithm, **steps, **counts}, info, posterior.module)  # fmt: skip
     remembered.keep(posterior)
     importance.compare(fit.stats, fit.info, khat)
     _require(fit, require_converged)

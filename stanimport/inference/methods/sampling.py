@@ -22,6 +22,7 @@ from .refusals import refuse
 from .sampling_options import checked, recorded
 
 Names = Sequence[str] | str | None  # of variables
+Place = str | os.PathLike[str] | None
 
 
 class DivergenceWarning(RuntimeWarning):
@@ -41,9 +42,8 @@ def sample(
     show_progress: bool = False, method: str = "nuts", chain_method: str | None = None, restart_stranded: bool = True,
     chain_ids: object = None, inv_metric: object = None, adapt_init_phase: SupportsIndex | None = None,
     adapt_metric_window: SupportsIndex | None = None, adapt_step_size: SupportsIndex | None = None,
-    networks: Mapping[str, object] | None = None, resume: object = None,
-    journal: str | os.PathLike[str] | None = None, blocking: bool = True, mesh: object = None,
-    threads_per_chain: SupportsIndex | None = None, keep: Names = None, leave_out: Names = None,
+    networks: Mapping[str, object] | None = None, resume: object = None, journal: Place = None, blocking: bool = True,
+    mesh: object = None, threads_per_chain: SupportsIndex | None = None, keep: Names = None, leave_out: Names = None,
 ) -> Fit:  # fmt: skip
     """Draw from the posterior by the no-U-turn sampler.
 

@@ -93,18 +93,18 @@ def variational(
     """
     counts = options.counts(iter=iter, grad_samples=grad_samples, draws=draws)
     translated, chosen = module_of(module, networks), options.seed_or_new(seed)
-    own: Any = getattr(translated, "guide", None)
-    algorithm = _algorithm(algorithm, translated.stan.backend, guide is not None or own is not None, inits)
+    own = _guide_of(translated, guide)
+    algorithm = _algorithm(algorithm, translated.stan.backend, own is not None, inits)
     settings = dict(seed=chosen, algorithm=algorithm, **counts, eta=eta, tol_rel_obj=tol_rel_obj)
     if minibatch is not None:
         settings |= {"minibatch": options.batches(minibatch), "khat": khat, "rows": _numbers(rows or {})}
-        fit = _by_batches(translated, data, guide or own, inits, settings, show_progress, checkpoint)
+        fit = _by_batches(translated, data, own, inits, settings, show_progress, checkpoint)
         _require(fit, require_converged)
         _tell_of_unbounded(fit)
         _tell_of_rest(fit)
         return fit
     _verify_of_batches(checkpoint, rows)
-    fit = _by_all_rows(translated, read_data(data), guide or own, inits, settings, show_progress, khat)
+    fit = _by_all_rows(translated, read_data(data), own, inits, settings, show_progress, khat)
     importance.compare(fit.stats, fit.info, khat)
     _require(fit, require_converged)
     return fit
@@ -141,6 +141,13 @@ def _by_all_rows(
 
 def _numbers(rows: Mapping[str, object]) -> dict[str, object]:
     return {size: np.asarray(given).tolist() for size, given in rows.items()}
+
+
+def _guide_of(module: Module, given: object) -> Any:
+    """The guide that is given, else the program's own; None if there is none. Raises OptionError."""
+    if given is not None and not callable(given):
+        raise options.OptionError(f"guide must be a function of the data, not {given!r}")
+    return getattr(module, "guide", None) if given is None else given
 
 
 def _algorithm(given: str | None, backend: str, has_guide: bool, inits: object) -> str:
