@@ -106,6 +106,10 @@ class StanLoader(_Loader):
         """
         return loading.rows_of(self.program(), self.settings(), sizes, guide)
 
+    def unpredictable(self, guide: bool) -> dict[str, str]:
+        """The data that the model, or guide, can't draw where it is called with None for them: why, by name."""
+        return loading.unpredictable(self.program(), self.settings(), guide)
+
     def reference(self, attribute: str | None) -> tuple[Any, tuple[Any, ...]]:
         """How to pickle the module, or an attribute of it: by name, through the hook."""
         return restore, (self.name, attribute)

@@ -19,7 +19,7 @@ from .source import Source, Span
 if TYPE_CHECKING:
     from stanlib.batches import Rows
 
-    from .pipeline import Translation
+    from .pipeline import Options, Translation
 
 
 @dataclass(frozen=True)
@@ -136,18 +136,30 @@ def translation_of(program: StanFile, settings: Settings) -> Translation:
     """Translate a program and issue its warnings. Raises StanSyntaxError and StanSemanticError."""
     from . import pipeline  # only now: a cached program needs neither PLY nor the library
 
-    options = pipeline.Options(settings.backend, settings.scheme, functions=settings.functions)
-    translation = pipeline.translate(program.source, program.model_name, options, include_folders(program, settings))
+    folders = include_folders(program, settings)
+    translation = pipeline.translate(program.source, program.model_name, _options(settings), folders)
     issue(translation.warnings)
     return translation
 
 
 def rows_of(program: StanFile, settings: Settings, sizes: Sequence[str], guide: bool) -> dict[str, Rows]:
-    """What of a model, or guide, depends on rows of the data: see `pipeline.rows_of`."""
-    from . import pipeline
+    """What of a model, or guide, depends on rows of the data: see `questions.rows_of`."""
+    from . import questions
 
-    options = pipeline.Options(settings.backend, settings.scheme, functions=settings.functions)
-    return pipeline.rows_of(program.source, options, sizes, guide, include_folders(program, settings))
+    return questions.rows_of(program.source, _options(settings), sizes, guide, include_folders(program, settings))
+
+
+def unpredictable(program: StanFile, settings: Settings, guide: bool) -> dict[str, str]:
+    """The data that a model, or guide, can't draw, and why: see `questions.unpredictable`."""
+    from . import questions
+
+    return questions.unpredictable(program.source, _options(settings), guide, include_folders(program, settings))
+
+
+def _options(settings: Settings) -> Options:
+    from .pipeline import Options
+
+    return Options(settings.backend, settings.scheme, functions=settings.functions)
 
 
 def include_folders(program: StanFile, settings: Settings) -> tuple[Path, ...]:

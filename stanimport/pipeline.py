@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stanlib import extensions
-from stanlib.batches import Rows
 from stanlib.metadata import SIMULATION
 from stanlib.registry import Function
 from stanlib.types import Type
@@ -32,7 +31,6 @@ from .passes.callees import Functions
 from .passes.loops import branching, inlining, lanes, positions, sinking, sizes, unfolding, widening
 from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
 from .room import deep
-from .rows import analysis as rows
 from .schemes import comprehensive, generative, guides, mixed, networks, simulation
 from .source import Source
 
@@ -320,23 +318,6 @@ def _called(made: specialise.Specialised) -> Iterator[Function]:
             f = node.function if isinstance(node, gprob.Apply) else getattr(node, "lpdf", None)
             if isinstance(f, Function):
                 yield f
-
-
-def rows_of(
-    source: Source, options: Options, sizes: Sequence[str], guide: bool = False, include_paths: Sequence[Path] = ()
-) -> dict[str, Rows]:
-    """For each of some sizes of the data, what of the model, or guide, depends on its rows.
-
-    Raises:
-        StanSemanticError: naming the statements that depend on rows otherwise.
-    """
-    checked, _, _ = analyse(source, include_paths, functions=options.functions)
-    last, found = effects.__name__.rpartition(".")[2], parameters.declared(checked)
-    with deep():
-        if found and options.scheme != SIMULATION:
-            rows.verify_apart(compile_program(parameters.as_data(checked), options, Fresh(), last), sizes, found)
-        program = compile_program(checked, options, Fresh(), last)
-        return {size: rows.rows_of(program, size, guide) for size in sizes}
 
 
 STAGES = ("ast", "typed", "scheme", *(p.name for p in PASSES), "python")

@@ -109,6 +109,8 @@ class Reader:
             raise missing(self.program, self.given)
         if isinstance(self.given[name], StandIn):
             return self.given[name].value(v, tuple(int(n) for n in shape), constraint, bounds)
+        if self.given[name] is None:
+            raise _error(self.program, v, "must hold numbers, not None, which module.model alone takes to draw it")
         value = _convert(self.program, v, v.type, self.given[name], tuple(int(n) for n in shape))
         check(self.program, v, value, constraint, **bounds)
         return value

@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from . import batches, declared_sizes, drawn, networks, places
+from . import batches, declared_sizes, drawn, networks, places, predicted
 from .batches import Batches, warn_of_rows
 from .discrete.asking import drawing_at, given_integers
 from .errors import LIMITS, StanDataError, StanDomainError, StanError, StanIndexError, StanReject
@@ -152,7 +152,21 @@ class TransformedData(StanFunction):
                 return known
             if all(data.is_converted(v, given[n]) for n, v in variables.items()):
                 return given_again.checked(self.program, self._run, given)
-        traced = [n for n in variables if n in inputs and data.is_traced(inputs[n])]
+        return self._from_raw(inputs)
+
+    def prepare_without(self, inputs: Mapping[str, object], unknown: Sequence[str]) -> dict[str, Any]:
+        """The same where some data, on which transformed data don't depend, are not known: others stand for them."""
+        from .data import StandIn
+
+        made = {v.name for v in self.program.transformed_data}
+        raw = {n: v for n, v in inputs.items() if n not in made} | {n: StandIn(0) for n in unknown}
+        return self._from_raw(raw) | {n: v for n, v in inputs.items() if n in made}
+
+    def _from_raw(self, inputs: Mapping[str, object]) -> dict[str, Any]:
+        """What this function returns, for a model. Raises StanDataError for data that JAX traces."""
+        from . import data
+
+        traced = [n for n in self.variables if n in inputs and data.is_traced(inputs[n])]
         if traced:
             raise StanDataError("data that JAX traces must come from transformed_data(...)", traced[0])
         return self(**inputs)
@@ -162,7 +176,12 @@ class Model(_Called):
     """`model(**inputs)`: an ordinary model of the backend.
 
     Takes what `transformed_data` returned, or the raw data. Every parameter is a sample site under its Stan name.
-    Returns the parameters' values by their names.
+    Returns the parameters' values by their names. Data that are observed may be None: then their site is none of an
+    observation, and draws them.
+
+    Raises:
+        StanDataError: for data that are missing or not as declared, and for None where the model can't draw what is
+            asked for, which it names.
 
     Examples:
         >>> from numpyro import handlers
@@ -196,11 +215,12 @@ class Model(_Called):
         """
         with rejecting_draws(), networks.call_with(self.program, inputs) as rest:
             with batches.reading(self.batches.totals):
-                given = with_moved(self.data.prepare(rest))
+                given, asked = self._given(rest)
             site = self.backend.discrete if self.program.scheme == SIMULATION else None
             with batches.call_with(self.program, self.batches, given), collected() as rejections, drawing_at(site):
                 try:
-                    self._run(**self._named(given))
+                    with predicted.drawing(asked):
+                        self._run(**self._named(with_moved(given)))
                 except LIMITS:
                     raise
                 except (StanDomainError, StanIndexError, StanReject):
@@ -209,6 +229,22 @@ class Model(_Called):
                     self._rejected(True)
                 else:
                     self._rejected(rejections.take())
+
+    def _given(self, inputs: Mapping[str, object]) -> tuple[dict[str, Any], predicted.Asked | None]:
+        """The data, and those of them that are given as None, which the model draws."""
+        wanted = predicted.names(inputs, self.program)
+        if not wanted:
+            return self.data.prepare(inputs), None
+        predicted.verify(self.program, wanted, self._undrawn)
+        given = self.data.prepare_without(inputs, wanted)
+        return given, None if self.is_guide else predicted.Asked(self.program, {n: given[n] for n in wanted})
+
+    def _undrawn(self) -> Mapping[str, str]:
+        """The data that it can't draw, and why. Raises StanError for a module that runs without its Stan program."""
+        known: dict[str, str] | None = self.__dict__.get("unpredictable")
+        if known is None:
+            known = self.unpredictable = self._ask("unpredictable", "predictions by a model")(self.is_guide)
+        return known
 
     def _rejected(self, flag: object) -> None:
         """Draws for which a condition holds that no site of the program has taken up are rejected."""
@@ -235,12 +271,17 @@ class Model(_Called):
 
     def with_batches(self, **totals: int) -> "Model":
         """What `minibatch` returns, for whoever gives parameters of rows their own laws."""
-        ask = getattr(self.function.__globals__.get("__loader__"), "rows_of", None)
-        if ask is None:
-            raise StanError(f"minibatches of {self.program.name} need the Stan program: load it through stanimport")
+        rows = self._ask("rows_of", "minibatches")(tuple(totals), self.is_guide)
         made = copy.copy(self)
-        made.batches = Batches(totals, ask(tuple(totals), self.is_guide))
+        made.batches = Batches(totals, rows)
         return made
+
+    def _ask(self, question: str, purpose: str) -> Callable[..., Any]:
+        """What the loader knows of the program. Raises StanError for a module that runs without its Stan program."""
+        ask: Callable[..., Any] | None = getattr(self.function.__globals__.get("__loader__"), question, None)
+        if ask is None:
+            raise StanError(f"{purpose} of {self.program.name} need the Stan program: load it through stanimport")
+        return ask
 
     def __reduce__(self) -> Any:
         if not self.batches.totals:

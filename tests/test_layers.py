@@ -30,6 +30,10 @@ ALLOWED = {
     "stanimport.pipeline": {
         "stanlib", "stanimport.files", "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.ir",
         "stanimport.frontend", "stanimport.discrete", "stanimport.schemes", "stanimport.passes", "stanimport.emit",
+        "stanimport.room",
+    },
+    "stanimport.questions": {
+        "stanlib", "stanimport.pipeline", "stanimport.source", "stanimport.discrete", "stanimport.ir",
         "stanimport.room", "stanimport.rows",
     },
     "stanimport.ownership": set(),
@@ -39,8 +43,8 @@ ALLOWED = {
         "stanlib", "stanimport.settings", "stanimport.files", "stanimport.cache", "stanimport.trees",
     },
     "stanimport.loading": {
-        "stanlib", "stanimport.cache", "stanimport.errors", "stanimport.pipeline", "stanimport.settings",
-        "stanimport.source", "stanimport.files", "stanimport.shipped",
+        "stanlib", "stanimport.cache", "stanimport.errors", "stanimport.pipeline", "stanimport.questions",
+        "stanimport.settings", "stanimport.source", "stanimport.files", "stanimport.shipped",
     },
     "stanimport.importer": {
         "stanlib", "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.cache",

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import operator
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from numbers import Real
@@ -16,6 +15,8 @@ import numpy as np
 from stanlib.program import Program
 
 from ..errors import StanError, nearest
+from . import kinds
+from .kinds import OptionError
 from .precision import new_seed
 from .running.interrupts import collected
 
@@ -52,10 +53,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 
-class OptionError(ValueError):
-    """An option with a value that it can't have."""
-
-
 def _of_others(traceback: TracebackType | None) -> TracebackType | None:
     """A traceback without the lines of this package, and of the libraries that it calls."""
     lines, kept = [], None
@@ -78,10 +75,12 @@ def _of_data(name: str, module: object = None, *_: object) -> str:
 def suggesting(function: F) -> F:
     """Decorator: a keyword argument that the function does not have is a TypeError with a suggestion.
 
+    One that is not of the kind that its annotation says is an OptionError; None stands for the default.
+
     Interrupts are collected while the function runs. Of where an error came from, only lines of others are told: of the
     program, of its functions in Python.
     """
-    known = [p.name for p in inspect.signature(function).parameters.values()]
+    known, taken = [p.name for p in inspect.signature(function).parameters.values()], kinds.Kinds(function)
 
     @functools.wraps(function)
     def checked(*args: object, **options: object) -> Any:
@@ -91,6 +90,7 @@ def suggesting(function: F) -> F:
                 hint = f": {told}" if told else _of_data(name, *args) or suggestion(name, known)
                 raise TypeError(f"{function.__name__}() has no option {name!r}{hint}")
         try:
+            options = taken.checked(options)
             with collected():
                 return function(*args, **options)
         except (StanError, OptionError) as e:
@@ -142,12 +142,7 @@ def whole(name: str, value: Any, default: int, least: int = 1) -> int:
     """The value of an option that takes an integer of any kind, or None for its default. Raises OptionError."""
     if value is None:
         return default
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or isinstance(value, bool):
-        raise OptionError(f"{name} must be an integer, not {value!r}")
+    number = kinds.whole(name, value, None if name == "seed" else kinds.MOST)
     if number < least:
         raise OptionError(f"{name} must be at least {least}, not {value!r}")
     return number
@@ -161,10 +156,7 @@ def flags(**given: object) -> None:
 
 
 def counts(**given: object) -> dict[str, int]:
-    """Options that take integers of at least 1, as ints, and have no default for None. Raises OptionError."""
-    for name, value in given.items():
-        if value is None:
-            raise OptionError(f"{name} must be an integer, not None")
+    """Options that take integers of at least 1, as ints. Raises OptionError."""
     return {name: whole(name, value, 1) for name, value in given.items()}
 
 
@@ -196,7 +188,8 @@ def wanted(
     without = [leave_out] if isinstance(leave_out, str) else list(leave_out or ())
     for name in (*(chosen or ()), *without):
         if name not in names:
-            raise OptionError(f"there is no variable {name!r}{suggestion(str(name), list(names))}")
+            option = "leave_out" if name in without else "keep"
+            raise OptionError(f"{option}: there is no variable {name!r}{suggestion(str(name), list(names))}")
     if chosen is not None and without:
         raise OptionError("keep and leave_out both choose the variables: one of them is enough")
     if chosen is None and not without:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,12 @@ class Rows:
         return np.frombuffer(memory, self.dtype, self.room * int(np.prod(self.shape))).reshape(self.room, *self.shape)
 
     def _mapped(self, path: Path, start: int, size: int) -> np.ndarray:
-        """A part of the file; the disk's room for it is taken now, for a full disk found later ends the process."""
-        with path.open("r+b" if path.exists() else "w+b") as file:
+        """A part of the file; the disk's room for it is taken now, for a full disk found later ends the process.
+
+        Raises:
+            OSError: naming the file, if there is none.
+        """
+        with named(path), path.open("r+b" if path.exists() else "w+b") as file:
             has = os.fstat(file.fileno()).st_size
             if has < start + size:
                 take_room(file.fileno(), has, start + size - has)
@@ -109,6 +114,17 @@ def take_room(file: int, has: int, size: int) -> None:
     os.lseek(file, has, os.SEEK_SET)  # elsewhere by writing it
     for low in range(0, size, BLOCK):
         os.write(file, bytes(min(BLOCK, size - low)))
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Within it errors of the system that name no file, such as those of a full disk, name this one."""
+    try:
+        yield
+    except OSError as e:
+        if e.filename is not None:
+            raise
+        raise OSError(e.errno, f"can't be written: {e.strerror or e}", str(path)) from e
 
 
 class Points:

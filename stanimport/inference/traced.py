@@ -47,6 +47,7 @@ class Traced:
         self.examples, device = examples, device or named()
         with TRACING, double_precision(), jax.default_device(device):
             traced, shapes = jax.make_jaxpr(function, return_shape=True)(*examples)
+            interrupts.check()
             self._jaxpr, constants = _with_scalars(traced)
             self._count = len(constants)
             self._fixed, self.constants = _divided(constants, device)
@@ -63,6 +64,7 @@ class Traced:
 
     def lower(self, device: jax.Device | None = None, as_one: bool = False) -> Lowered:
         """The program for XLA, a function of the constants and of the arguments' leaves; see `Program`."""
+        interrupts.check()
         device = device or named()
         shared = [a.sharding for a in jax.tree.leaves((self.constants, self.examples)) if _is_divided(a)]
         # each device has all results: left to itself XLA may divide them, and no process would have them
@@ -70,6 +72,7 @@ class Traced:
         program = jax.jit(kernels.joinable(self.leaves) if as_one else self.leaves, **whole)
         with TRACING, double_precision(), jax.default_device(device):
             lowered = program.lower(self.constants, jax.tree.leaves(self.examples))
+        interrupts.check()
         if as_one:
             kernels.join(lowered)
         return lowered

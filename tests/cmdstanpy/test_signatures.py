@@ -34,3 +34,32 @@ def test_it_is_there(line, instances):
         return  # takes everything, and does nothing with it
     order = [n for n in taken if n in words.split()]
     assert order == words.split()
+
+
+def test_what_is_recorded_is_all_that_cmdstanpy_has(instances):
+    """Where it is installed: every public class, method, argument with its default, attribute and function of it."""
+    theirs = pytest.importorskip("cmdstanpy", reason="CmdStanPy is not installed")
+    if not hasattr(theirs, "CmdStanModel") or theirs is cmdstanpy:
+        pytest.skip("its place is taken")
+    lacking = [n for n in theirs.__all__ if not hasattr(cmdstanpy, n)]
+    for name, item in ((n, getattr(theirs, n)) for n in theirs.__all__ if n not in lacking):
+        own = getattr(cmdstanpy, name)
+        if not inspect.isclass(item):
+            lacking += _lacking(name, item, own)
+            continue
+        for attribute in (a for a in dir(item) if not a.startswith("_")):
+            if not hasattr(own, attribute) and attribute not in vars(instances.get(name, own)):
+                lacking.append(f"{name}.{attribute}")
+            elif callable(getattr(item, attribute)):
+                lacking += _lacking(f"{name}.{attribute}", getattr(item, attribute), getattr(own, attribute))
+    assert lacking == []
+
+
+def _lacking(name, theirs, own):
+    """The arguments of a function that ours lacks, or that have another default."""
+    taken = inspect.signature(own).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in taken.values()):
+        return []
+    asked = [p for p in inspect.signature(theirs).parameters.values()
+             if p.kind is not p.VAR_KEYWORD and not p.name.startswith("_")]  # fmt: skip
+    return [f"{name}({p.name})" for p in asked if p.name not in taken or taken[p.name].default != p.default]

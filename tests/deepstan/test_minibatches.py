@@ -12,7 +12,7 @@ import random_batches
 from batch_programs import LOCAL, NO_SUM, REFUSED, UNBIASED
 
 import stanimport
-from stanimport import pipeline
+from stanimport import pipeline, questions
 from stanimport.source import Source
 from stanlib.batches import BatchWarning
 
@@ -137,7 +137,7 @@ def test_what_is_accepted_of_random_programs_is_exact(seed, x64):
 
 def is_accepted(program):
     try:
-        pipeline.rows_of(Source("model.stan", program), pipeline.Options("numpyro", "comprehensive"), ["N"])
+        questions.rows_of(Source("model.stan", program), pipeline.Options("numpyro", "comprehensive"), ["N"])
     except stanimport.StanSemanticError:
         return False
     return True

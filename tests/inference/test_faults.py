@@ -12,10 +12,12 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import compilation
 import numpy as np
+import numpyro
 import pytest
 from conftest import FLIPS, data_of, load
 
@@ -171,6 +173,37 @@ def test_an_interrupt_where_exceptions_are_swallowed(beta_module, handled, monke
     monkeypatch.setattr(NutsSampler, "__init__", init)
     with pytest.raises(KeyboardInterrupt):
         stanimport.sample(beta_module, FLIPS, **SHORT)
+
+
+@pytest.mark.parametrize("sent_by", ["a function of the program", "what is called before"])
+def test_an_interrupt_ends_the_tracing_of_a_program_at_its_next_line(handled, monkeypatch, sent_by):
+    """Large programs take long to trace. Libraries that it calls are left at no place that they don't know."""
+    if sys.gettrace() is not None:
+        pytest.skip("a debugger traces this")
+    calls, left = [], []
+
+    def odds(x):
+        calls.append(x)
+        try:
+            if len(calls) == 3 and sent_by == "a function of the program":
+                signal.raise_signal(signal.SIGINT)
+            left.append(sum(range(1000)))  # lines of others run to their end
+            return 2 * x
+        finally:
+            assert len(left) == len(calls)
+
+    holder = types.ModuleType("odds_of_tests")
+    holder.odds = odds
+    monkeypatch.setitem(sys.modules, "odds_of_tests", holder)
+    lines = "\n".join(f"  target += -square(odds(a) - {i});" for i in range(50))
+    source = f"functions {{ real odds(real x); }} parameters {{ real a; }} model {{\n{lines}\n}}"
+    module = stanimport.loads(source, functions={"odds": "odds_of_tests.odds"})
+    with pytest.raises(KeyboardInterrupt), interrupts.collected():
+        if sent_by == "what is called before":
+            signal.raise_signal(signal.SIGINT)
+        numpyro.handlers.substitute(module.model, {"a": 1.0})()
+    assert len(calls) == (3 if sent_by == "a function of the program" else 0) == len(left)
+    assert sys.gettrace() is None
 
 
 def test_a_second_interrupt_is_not_kept_waiting(handled):

@@ -105,7 +105,8 @@ def test_own_dims_and_coords(schools_fit):
     ({"efect": ["school"]}, {}, "no variable 'efect'; did you mean 'effect'"),
     ({"effect": ["school", "year"]}, {}, "effect has 1 dimensions, not those of"),
     ({"effect": "school"}, {}, "effect has 1 dimensions, not those of 'school'"),
-    (["school"], {}, "dims must be a dict, not"), ({}, "school", "coords must be a dict, not 'school'"),
+    (["school"], {}, "dims must be a dict of lists of names, not"),
+    ({}, "school", "coords must be a dict of sequences, not 'school'"),
     ({"effect": ["school"]}, {"school": ["A", "B"]}, "school has 2 entries by its coordinates, 8 by effect"),
 ])  # fmt: skip
 def test_dims_and_coords_that_do_not_fit_are_refused(schools_fit, dims, coords, told):

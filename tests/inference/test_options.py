@@ -1,4 +1,6 @@
 """Options of `sample` in all the forms that CmdStanPy takes, and what they do."""
+import inspect
+
 import numpy as np
 import pytest
 from conftest import FLIPS
@@ -135,9 +137,85 @@ def test_seeds_and_counts_of_every_method_are_whole(beta_module, beta_fit, metho
                 run(**{count: wrong})
 
 
-def test_counts_without_a_default_are_given(beta_module):
-    for method, count in ((stanimport.advi, "iter"), (stanimport.optimize, "history_size")):
-        with pytest.raises(OptionError, match=f"{count} must be an integer, not None"):
-            method(beta_module, {}, **{count: None})
+def test_none_is_the_default(beta_module):
+    """As in CmdStanPy, of every method."""
+    settings = [stanimport.optimize(beta_module, FLIPS, seed=1, **given).settings for given in (
+        {}, {"iter": None, "history_size": None, "tol_grad": None, "jacobian": None, "show_progress": None})]
+    assert settings[0] == settings[1] and settings[1]["iter"] == 2000
+    draws = [stanimport.laplace_sample(beta_module, FLIPS, seed=1, **given).draws() for given in (
+        {"draws": None, "jacobian": None}, {"draws": np.int64(1000), "jacobian": np.True_})]
+    np.testing.assert_array_equal(*draws)
+
+
+def test_tolerances_are_not_negative(beta_module):
     with pytest.raises(OptionError, match="tol_grad must be at least 0, not -1"):
         stanimport.optimize(beta_module, {}, tol_grad=-1)
+
+
+METHODS = ("sample", "optimize", "variational", "advi", "pathfinder", "laplace_sample", "generate_quantities",
+           "prior_predictive", "log_prob", "sample_many", "sbc", "leave_groups_out")  # fmt: skip
+WRONG_KINDS = {
+    "bool": ("no", 2, [], np.array([1, 2])), "SupportsIndex": ("x", 2.5, True, [1], 2**40, {}),
+    "float": ("x", [1.0], True, 1j, None.__class__), "str": (3, [], {}, np.array([1, 2])),
+    "Names": (3, [1], [None], b"x"), "Mapping[str, object]": ([1], "x", np.array([1, 2])),
+    "Mapping[str, Any]": ([1], "x"), "str | os.PathLike[str]": (3, [1], b"x"),
+    "Place": (3, [1], b"x"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_values_of_another_kind_are_told_for_every_option(beta_module, method):
+    """Before anything runs, and by the option's name."""
+    function, tried = getattr(stanimport, method), 0
+    for p in inspect.signature(function).parameters.values():
+        kind = str(p.annotation).removesuffix(" | None")
+        for wrong in WRONG_KINDS.get(kind, ()) if p.kind is p.KEYWORD_ONLY else ():
+            if p.name == "seed" and wrong == 2**40:  # which is one
+                continue
+            tried += 1
+            with pytest.raises(OptionError, match=f"^{p.name} must be "):
+                function(beta_module, FLIPS, **{p.name: wrong})
+    assert tried or method in ("log_prob",)
+
+
+NAMED = {"stan_variable": {"name": "theta"}, "save": {"path": "fit.nc"}, "discrete_probabilities": {"name": "theta"},
+         "most_probable": {"name": "theta"}, "load": {"path": "fit.nc"}}  # fmt: skip
+METHODS_OF_FITS = [n for n, m in inspect.getmembers(stanimport.Fit, inspect.isroutine) if not n.startswith("_")]
+
+
+@pytest.mark.parametrize("method", sorted({*METHODS_OF_FITS} - {"of"}))
+def test_so_are_those_of_the_methods_of_a_fit(beta_fit, method):
+    function = getattr(beta_fit, method)
+    wrong = WRONG_KINDS | {
+        "Sequence[str] | str": WRONG_KINDS["Names"], "bool | Sequence[str] | str": (3, [1], b"x"),
+        "Mapping[str, Sequence[str]]": ([1], "x", {"theta": 1}, {"theta": [1]}),
+        "Mapping[str, Sequence[object]]": ([1], "x", {"theta": 1}),
+    }  # fmt: skip
+    for p in inspect.signature(function).parameters.values():
+        kind = str(p.annotation).removesuffix(" | None")
+        assert kind in (*wrong, "object", "Sequence[float]") or p.kind is p.VAR_KEYWORD
+        for value in wrong.get(kind, ()) if p.kind is not p.VAR_KEYWORD else ():
+            if p.name == "seed" and value == 2**40:
+                continue
+            with pytest.raises(OptionError, match=f"^{p.name} must be "):
+                function(**{**NAMED.get(method, {}), p.name: value})
+
+
+def test_one_name_is_a_name(beta_fit):
+    """Of whoever takes several: a text is not taken for its letters."""
+    pytest.importorskip("arviz", reason="the inference extra is not installed")
+    assert len(np.ravel(beta_fit.plot_trace("theta"))) == 2
+    with pytest.raises(ValueError, match="there is no variable 'thta'; did you mean 'theta'"):
+        beta_fit.plot_posterior("thta")
+    with pytest.raises(ValueError, match="there is no variable 'nois'"):
+        beta_fit.to_arviz(posterior_predictive="nois")
+    with pytest.raises(ValueError, match="there are no observations of 'theta'"):
+        beta_fit.plot_ppc("theta")
+    assert "noise" in beta_fit.to_arviz(posterior_predictive="noise").posterior_predictive
+
+
+def test_significant_digits_are_positive(beta_fit, tmp_path):
+    with pytest.raises(OptionError, match="sig_figs must be at least 1, not 0"):
+        beta_fit.summary(sig_figs=0)
+    with pytest.raises(OptionError, match="sig_figs must be at least 1, not -2"):
+        beta_fit.save_csvfiles(tmp_path, sig_figs=-2)

@@ -288,3 +288,34 @@ def test_modes_say_whether_they_have_arrived(tmp_path):
     comments = [line for line in path.read_text().splitlines() if line.startswith("#")]
     (tmp_path / "older.csv").write_text("\n".join([*comments, *older]) + "\n")
     assert stanimport.from_csv(tmp_path / "older.csv").converged
+
+
+HEADERS = {  # the keys that CmdStan 2.36 and later write for a method, as CmdStanPy's from_csv asks for them
+    "pathfinder": ("num_draws", "num_psis_draws", "num_paths", "num_elbo_draws", "psis_resample", "calculate_lp"),
+    "variational": ("algorithm", "iter", "grad_samples", "elbo_samples", "eta", "tol_rel_obj", "eval_elbo",
+                    "output_samples"),
+    "advi": ("algorithm", "iter", "grad_samples", "elbo_samples", "eta", "tol_rel_obj", "eval_elbo", "output_samples"),
+    "optimize": ("algorithm", "save_iterations", "jacobian"), "laplace_sample": ("jacobian", "draws"),
+    "sample": ("num_samples", "num_warmup", "save_warmup", "thin", "engaged", "delta", "max_depth", "metric"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", HEADERS)
+def test_files_have_the_keys_of_cmdstans(beta_module, method, tmp_path):
+    loose = {"require_converged": False} if method in ("variational", "advi") else {}
+    fit = getattr(stanimport, method)(beta_module, FLIPS, seed=1, **loose)
+    text = fit.save_csvfiles(tmp_path)[0].read_text()
+    keys = [line[1:].partition("=")[0].strip() for line in text.splitlines() if line.startswith("#") and "=" in line]
+    assert not set(HEADERS[method]) - set(keys)
+    again = stanimport.from_csv(tmp_path)
+    np.testing.assert_allclose(again.stan_variable("theta"), fit.stan_variable("theta"))
+
+
+def test_every_file_of_chains_tells_how_long_they_took(beta_module, tmp_path):
+    """Without that CmdStanPy's from_csv takes one for corrupt."""
+    fit = stanimport.sample(beta_module, FLIPS, chains=2, iter_sampling=5, fixed_param=True, inits={"theta": 0.5})
+    for path in fit.save_csvfiles(tmp_path):
+        lines = path.read_text().splitlines()
+        assert sum("seconds (" in line for line in lines) == 3
+    assert fit.times.shape == (2, 2) and (fit.times[:, 1] > 0).all()
+    assert stanimport.from_csv(tmp_path).stan_variable("theta").tolist() == [0.5] * 10

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..io.data import read_data
 from ..modules import for_numpyro, module_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def posterior_of(
-    module: object, data: object, seed: int | None, networks: Mapping[str, object] | None = None
+    module: object, data: object, seed: SupportsIndex | None, networks: Mapping[str, object] | None = None
 ) -> tuple[Posterior, int]:
     """The posterior of a module or path of any backend, for methods that run on NumPyro; and the seed.
 

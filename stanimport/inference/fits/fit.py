@@ -5,7 +5,7 @@ import copy
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from stanlib.extras import require
 
 from ...errors import nearest
 from .. import tuples
-from ..options import wanted
+from ..kinds import checking
+from ..options import wanted, whole
 from ..running.interrupts import collected
 from .labels import named
 from .result import Result
@@ -78,6 +79,7 @@ class Fit(Result):
 
     # --- what it holds ---------------------------------------------------------------------------------------------
 
+    @checking
     @collected()  # an interrupt is not lost in a callback
     def discrete_probabilities(self, name: str) -> np.ndarray:
         """The probability of every value of a discrete parameter, summed over all others: the mean over the draws.
@@ -92,6 +94,7 @@ class Fit(Result):
 
         return probabilities(self, name)
 
+    @checking
     @collected()
     def most_probable(self, name: str) -> np.ndarray:
         """A discrete parameter in the most probable assignment to all discrete ones, for each draw of the others.
@@ -108,8 +111,9 @@ class Fit(Result):
 
     # --- as tables -------------------------------------------------------------------------------------------------
 
+    @checking
     def draws_xr(
-        self, vars: str | Sequence[str] | None = None, *, inc_warmup: bool = False,
+        self, vars: Sequence[str] | str | None = None, *, inc_warmup: bool = False,
         dims: Mapping[str, Sequence[str]] | None = None, coords: Mapping[str, Sequence[object]] | None = None,
     ) -> Any:  # fmt: skip
         """The draws as an xarray Dataset with the dimensions chain and draw.
@@ -135,8 +139,9 @@ class Fit(Result):
         made = dataset(chosen, *named(self, dims, coords))
         return made.assign_coords(chain=self.chain_ids)
 
+    @checking
     @collected()
-    def summary(self, percentiles: Sequence[float] = (5, 50, 95), sig_figs: int | None = None) -> Any:
+    def summary(self, percentiles: Sequence[float] = (5, 50, 95), sig_figs: SupportsIndex | None = None) -> Any:
         """Means, standard errors, quantiles and convergence statistics as a pandas DataFrame, one row per column.
 
         Args:
@@ -148,7 +153,7 @@ class Fit(Result):
         """
         from .summary import table
 
-        return table(self, percentiles).frame(sig_figs)
+        return table(self, percentiles).frame(_digits(sig_figs))
 
     @collected()
     def diagnose(self) -> Diagnosis:
@@ -176,9 +181,10 @@ class Fit(Result):
 
     # --- inference with it -----------------------------------------------------------------------------------------
 
+    @checking
     @collected()
     def posterior_predictive(
-        self, data: object = None, *, redraw: Sequence[str] | None = None, seed: int | None = None
+        self, data: object = None, *, redraw: Sequence[str] | str | None = None, seed: SupportsIndex | None = None
     ) -> Predictions:  # fmt: skip
         """Draws of the data that the program observes, one for every draw of the parameters.
 
@@ -206,10 +212,12 @@ class Fit(Result):
 
     # --- for ArviZ -------------------------------------------------------------------------------------------------
 
+    @checking
     @collected()
     def to_arviz(
-        self, *, log_likelihood: bool = True, posterior_predictive: bool | Sequence[str] = True, prior: bool = True,
-        dims: Mapping[str, Sequence[str]] | None = None, coords: Mapping[str, Sequence[object]] | None = None,
+        self, *, log_likelihood: bool = True, posterior_predictive: bool | Sequence[str] | str = True,
+        prior: bool = True, dims: Mapping[str, Sequence[str]] | None = None,
+        coords: Mapping[str, Sequence[object]] | None = None,
     ) -> Any:  # fmt: skip
         """The draws for ArviZ: InferenceData, or a DataTree where the split packages of ArviZ are installed.
 
@@ -231,6 +239,7 @@ class Fit(Result):
         labels = named(self, dims, coords)
         return container(all_groups(self, log_likelihood, posterior_predictive, prior, *labels))
 
+    @checking
     def save(
         self, path: str | os.PathLike[str], *, log_likelihood: bool = False, posterior_predictive: bool = False,
         prior: bool = False, keep: Sequence[str] | str | None = None, leave_out: Sequence[str] | str | None = None,
@@ -268,6 +277,7 @@ class Fit(Result):
         return made
 
     @staticmethod
+    @checking
     @collected()
     def load(path: str | os.PathLike[str], *, networks: Mapping[str, Any] | None = None) -> Fit:
         """Read a fit that `save` wrote, or the draws so far of the journal of a run (`sample(..., journal=path)`).
@@ -293,8 +303,9 @@ class Fit(Result):
             fit._module = with_saved_weights(restored(fit.program), fit.info.get("params", {}), networks)
         return fit
 
+    @checking
     @collected()
-    def save_csvfiles(self, dir: str | os.PathLike[str] = ".", *, sig_figs: int | None = None) -> list[Path]:
+    def save_csvfiles(self, dir: str | os.PathLike[str] = ".", *, sig_figs: SupportsIndex | None = None) -> list[Path]:
         """Write CmdStan's CSV, one file for each chain, for `stansummary`, `posterior`, `shinystan`, `from_cmdstan`.
 
         Args:
@@ -309,30 +320,38 @@ class Fit(Result):
         """
         from . import stan_csv
 
-        return stan_csv.save(self, Path(dir), stan_csv.timestamp(), sig_figs)
+        return stan_csv.save(self, Path(dir), stan_csv.timestamp(), _digits(sig_figs))
 
+    @checking
     @collected()
-    def plot_trace(self, var_names: Sequence[str] | None = None, **options: object) -> Any:
+    def plot_trace(self, var_names: Sequence[str] | str | None = None, **options: object) -> Any:
         """ArviZ's plot of traces and marginal densities; further options are ArviZ's."""
         return self._plotted("trace", var_names, options)
 
+    @checking
     @collected()
-    def plot_posterior(self, var_names: Sequence[str] | None = None, **options: object) -> Any:
+    def plot_posterior(self, var_names: Sequence[str] | str | None = None, **options: object) -> Any:
         """ArviZ's plot of marginal posterior densities; further options are ArviZ's."""
         return self._plotted("posterior", var_names, options)
 
+    @checking
     @collected()
-    def plot_ppc(self, var_names: Sequence[str] | None = None, **options: object) -> Any:
+    def plot_ppc(self, var_names: Sequence[str] | str | None = None, **options: object) -> Any:
         """ArviZ's plot of replicated data against the data; further options are ArviZ's."""
         return self._plotted("ppc", var_names, options)
 
-    def _plotted(self, kind: str, var_names: Sequence[str] | None, options: Mapping[str, object]) -> object:
+    def _plotted(self, kind: str, var_names: Sequence[str] | str | None, options: Mapping[str, object]) -> object:
         from .plots import plot
 
         def draws(replicated: bool) -> Any:
             return self.to_arviz(log_likelihood=False, posterior_predictive=replicated, prior=False)
 
-        return plot(kind, draws, list(self.variables), var_names, options)
+        chosen = [var_names] if isinstance(var_names, str) else var_names
+        return plot(kind, draws, list(self.variables), chosen, options)
+
+
+def _digits(sig_figs: SupportsIndex | None) -> int | None:
+    return None if sig_figs is None else whole("sig_figs", sig_figs, 1)
 
 
 class Mode(Fit):
@@ -364,8 +383,9 @@ class Mode(Fit):
         values: np.ndarray = self._columns()[1][0, 0]
         return values
 
-    def create_inits(self, seed: int | None = None, chains: int = 4) -> list[dict[str, np.ndarray]]:
+    @checking
+    def create_inits(self, seed: SupportsIndex | None = None, chains: SupportsIndex = 4) -> list[dict[str, np.ndarray]]:
         """The mode, for every chain."""
         names = [n for n in tuples.leaf_names(self.program.parameters) if n in self.variables]
-        return [{n: self.variables[n][0, 0] for n in names}] * chains
+        return [{n: self.variables[n][0, 0] for n in names}] * whole("chains", chains, 1)
 

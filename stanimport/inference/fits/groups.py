@@ -48,7 +48,7 @@ def dataset(
 
 
 def all_groups(
-    fit: Result, log_likelihood: bool, posterior_predictive: bool | Sequence[str], prior: bool, dims: Names,
+    fit: Result, log_likelihood: bool, posterior_predictive: bool | Sequence[str] | str, prior: bool, dims: Names,
     coords: Mapping[str, Sequence[object]],
 ) -> dict[str, xarray.Dataset]:  # fmt: skip
     """Every group that the fit has something for."""
@@ -107,16 +107,17 @@ def _datasets(
     return {n: g for n, g in made.items() if g.data_vars or n in ("posterior", "warmup_posterior")}
 
 
-def _replicated(fit: Result, wanted: bool | Sequence[str]) -> list[str]:
+def _replicated(fit: Result, wanted: bool | Sequence[str] | str) -> list[str]:
     """The generated quantities that replicate data: those named, else those whose names say so."""
     if not wanted:
         return []
     names = [v.name for v in fit.program.generated_quantities]
-    if wanted is True:
+    if isinstance(wanted, (int, np.bool_)):
         return [n for n in names if REPLICATED.match(n)]
-    for name in wanted:
+    chosen = [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in chosen:
         fit.stan_variable(name)
-    return list(wanted)
+    return chosen
 
 
 def _log_likelihood(fit: Result, asked: bool = True) -> Mapping[str, np.ndarray]:

@@ -52,9 +52,6 @@ def named(
         OptionError: for names of no variable, too few or too many dimensions, and coordinates that aren't one for each
             entry.
     """
-    for option, value in (("dims", dims), ("coords", coords)):
-        if value is not None and not isinstance(value, Mapping):
-            raise OptionError(f"{option} must be a dict, not {value!r}")
     shapes = {n: np.shape(v) for n, v in fit.data.items() if not isinstance(v, tuple)}
     shapes |= {n: np.shape(v)[2:] for n, v in fit.variables.items()}
     known = {*shapes, *(v.name for block in _BLOCKS for v in getattr(fit.program, block))}

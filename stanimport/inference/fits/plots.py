@@ -35,6 +35,8 @@ def plot(
         MissingLibraryError: if ArviZ is not installed.
         ValueError: for a plot of replications where there are none, and for a variable that is not there.
     """
+    if var_names is not None and not var_names:
+        raise ValueError("var_names has no names: there is nothing to plot")
     for name in var_names or () if kind != "ppc" else ():
         if name.partition(".")[0] not in {n.partition(".")[0] for n in known}:
             raise ValueError(f"there is no variable {name!r}{suggestion(name, known)}")
@@ -55,6 +57,9 @@ def _paired(data: Any, var_names: Sequence[str] | None, options: dict[str, Any],
         raise ValueError("there are no replicated data: name a generated quantity `y_rep`, or write `y ~ ...`")
     observed = list(data["observed_data"].data_vars)
     replicated = list(data["posterior_predictive"].data_vars)
+    for name in var_names or ():
+        if name not in (*observed, *replicated):
+            raise ValueError(f"there are no observations of {name!r}{suggestion(name, observed)}")
     if var_names is None:
         var_names = [n for n in observed if n in replicated]
     if not var_names and whole and "data_pairs" not in options:

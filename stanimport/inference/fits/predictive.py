@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -115,8 +115,8 @@ class Predictions:
 
 
 def posterior_predictive(
-    module: Module, draws: Arrays, known: Mapping[str, object], data: object, seed: int | None,
-    redraw: Sequence[str] | None = None,
+    module: Module, draws: Arrays, known: Mapping[str, object], data: object, seed: SupportsIndex | None,
+    redraw: Sequence[str] | str | None = None,
 ) -> Predictions:  # fmt: skip
     """Draws of the observed data for draws of the parameters: see `Fit.posterior_predictive`.
 
@@ -148,7 +148,7 @@ def posterior_predictive(
     return made
 
 
-def _kept(program: Program, draws: Arrays, redraw: Sequence[str] | None, data: object) -> dict[str, np.ndarray]:
+def _kept(program: Program, draws: Arrays, redraw: Sequence[str] | str | None, data: object) -> dict[str, np.ndarray]:
     """The draws of the discrete parameters that are not drawn anew.
 
     Raises:
@@ -170,7 +170,7 @@ def _kept(program: Program, draws: Arrays, redraw: Sequence[str] | None, data: o
 @labelled
 @options.suggesting
 def prior_predictive(
-    module: object, data: object = None, *, draws: int = 1000, seed: int | None = None,
+    module: object, data: object = None, *, draws: SupportsIndex = 1000, seed: SupportsIndex | None = None,
     networks: Mapping[str, object] | None = None,
 ) -> Predictions:  # fmt: skip
     """Draws from the prior, and of the data that the program observes, before anything is learned from them.

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from stanlib.extras import require
 from stanlib.program import Module, Program, Variable
 
 from .. import tuples
-from ..options import suggestion
+from ..kinds import checking
+from ..options import seed_or_new, suggestion, whole
 from . import columns
 
 if TYPE_CHECKING:
@@ -177,6 +178,7 @@ class Result:
         """The names of the columns of `draws()`."""
         return tuple(self._columns()[0])
 
+    @checking
     def stan_variable(self, name: str) -> Any:
         """The draws of one variable.
 
@@ -207,6 +209,7 @@ class Result:
 
     # --- as tables -------------------------------------------------------------------------------------------------
 
+    @checking
     def draws(self, *, concat_chains: bool = False, inc_warmup: bool = False) -> np.ndarray:
         """All columns: (draws, chains, columns), or with `concat_chains` (draws of all chains, columns)."""
         _, values = self._columns(inc_warmup)
@@ -224,7 +227,8 @@ class Result:
         before, now = {**self.warmup[1], **self.warmup[0]}, {**self.stats, **self.variables}
         return {n: np.concatenate([before[n], v], axis=1) for n, v in now.items()}
 
-    def draws_pd(self, vars: str | Sequence[str] | None = None, *, inc_warmup: bool = False) -> Any:
+    @checking
+    def draws_pd(self, vars: Sequence[str] | str | None = None, *, inc_warmup: bool = False) -> Any:
         """The draws as a pandas DataFrame, with the columns chain__, iter__ and draw__ in front.
 
         Args:
@@ -251,10 +255,12 @@ class Result:
             out += mine
         return out
 
-    def create_inits(self, seed: int | None = None, chains: int = 4) -> list[dict[str, np.ndarray]]:
+    @checking
+    def create_inits(self, seed: SupportsIndex | None = None, chains: SupportsIndex = 4) -> list[dict[str, np.ndarray]]:
         """Initial values for chains: draws of the parameters chosen at random, without repetition if they suffice."""
-        rng = np.random.default_rng(seed)
-        chosen = rng.choice(self.num_draws, chains, replace=self.num_draws < chains)
+        count = whole("chains", chains, 1)
+        rng = np.random.default_rng(None if seed is None else seed_or_new(seed))
+        chosen = rng.choice(self.num_draws, count, replace=self.num_draws < count)
         names = [n for n in tuples.leaf_names(self.program.parameters) if n in self.variables]
         flat = {n: self._joined(self.variables[n]) for n in names}
         return [{n: v[i] for n, v in flat.items()} for i in chosen]

@@ -152,6 +152,11 @@ def configuration(fit: Result, chain: int) -> dict[str, object]:
 
 
 METHODS = {"generate": "generate_quantities"}
+# By method, the keys of options that CmdStan calls otherwise, and those that all its files have.
+_NAMES: dict[str, tuple[dict[str, str], dict[str, object]]] = {
+    "variational": ({"draws": "output_samples"}, {"elbo_samples": 100, "eval_elbo": 100}),
+    "pathfinder": ({"draws": "num_psis_draws", "num_single_draws": "num_draws"}, {"calculate_lp": True}),
+}
 
 
 def _method(fit: Result) -> dict[str, Any]:
@@ -171,8 +176,9 @@ def _method(fit: Result) -> dict[str, Any]:
             "algorithm": ("hmc", nuts),
         }  # fmt: skip
     kept = {n: v for n, v in s.items() if n != "seed" and isinstance(v, (bool, int, float, str))}
-    if fit.method == "variational":
-        return kept | {"output_samples": fit.num_draws}
+    if fit.method in _NAMES:
+        names, usual = _NAMES[fit.method]
+        return {**usual, **{names.get(n, n): v for n, v in kept.items()}}
     return kept | ({"save_iterations": int(fit.warmup is not None)} if fit.method == "optimize" else {})
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -44,10 +44,12 @@ BEGINNINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 @labelled
 @options.suggesting
 def advi(
-    module: object, data: object = None, *, seed: int | None = None, inits: object = None, algorithm: str = "meanfield",
-    iter: int = 10000, grad_samples: int = 1, elbo_samples: int = 100, eval_elbo: int = 100, eta: float | None = None,
-    adapt_engaged: bool = True, adapt_iter: int = 50, tol_rel_obj: float = 0.01, draws: int = 1000, khat: bool = True,
-    require_converged: bool = True, show_progress: bool = False, networks: Mapping[str, object] | None = None,
+    module: object, data: object = None, *, seed: SupportsIndex | None = None, inits: object = None,
+    algorithm: str = "meanfield", iter: SupportsIndex = 10000, grad_samples: SupportsIndex = 1,
+    elbo_samples: SupportsIndex = 100, eval_elbo: SupportsIndex = 100, eta: float | None = None,
+    adapt_engaged: bool = True, adapt_iter: SupportsIndex = 50, tol_rel_obj: float = 0.01, draws: SupportsIndex = 1000,
+    khat: bool = True, require_converged: bool = True, show_progress: bool = False,
+    networks: Mapping[str, object] | None = None,
 ) -> Fit:  # fmt: skip
     """Fit a normal approximation by the algorithm of CmdStan's `variational`, with its options, and draw from it.
 
@@ -91,21 +93,19 @@ def advi(
         >>> round(float(approximation.stan_variable("bias").mean()), 1)
         0.7
     """
-    counts = dict(iter=iter, grad_samples=grad_samples, elbo_samples=elbo_samples, adapt_iter=adapt_iter,
-                  eval_elbo=eval_elbo, draws=draws)  # fmt: skip
-    counts = _verified(counts, algorithm, tol_rel_obj, eta, adapt_engaged)
+    given = dict(iter=iter, grad_samples=grad_samples, elbo_samples=elbo_samples, adapt_iter=adapt_iter,
+                 eval_elbo=eval_elbo, draws=draws)  # fmt: skip
+    counts = _verified(given, algorithm, tol_rel_obj, eta, adapt_engaged)
     posterior, chosen = posterior_of(module, data, seed, networks)
     options.require_parameters(posterior.program.name, posterior.size)
     start = initial.starting_points(posterior, inits, 1, chosen)[0]
-    processor = DrawProcessor(posterior, counts["draws"])
-    ascent = _Ascent(posterior, algorithm, start, chosen, counts)
+    processor, ascent = DrawProcessor(posterior, counts["draws"]), _Ascent(posterior, algorithm, start, chosen, counts)
     params, info = ascent.whole(eta, adapt_engaged, tol_rel_obj, show_progress)
-    settings = dict(seed=chosen, algorithm=algorithm, eta=info["eta"], adapt_engaged=adapt_engaged,
-                    tol_rel_obj=tol_rel_obj)  # fmt: skip
+    steps = {"eta": info["eta"], "adapt_engaged": adapt_engaged, "tol_rel_obj": tol_rel_obj}
     points, stats = ascent.draws(params)
     info["center"] = {n: v[0, 0] for n, v in processor(params[0][None, None], chosen).items()}
     fit = Fit(posterior.program, "variational", processor(points[None], chosen), stats, posterior.inputs,
-              settings | counts, info, posterior.module)  # fmt: skip
+              {"seed": chosen, "algorithm": algorithm, **steps, **counts}, info, posterior.module)  # fmt: skip
     remembered.keep(posterior)
     importance.compare(fit.stats, fit.info, khat)
     _require(fit, require_converged)

@@ -1,6 +1,7 @@
 """The draws of `sample` by this package's sampler, NumPyro's, BlackJAX's or nutpie's, from options that are checked."""
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -251,4 +252,7 @@ def _fixed(posterior: Posterior, chosen: Mapping[str, Any]) -> Result:
     processor = DrawProcessor(posterior, chains * count)
     stats = {"lp__": np.zeros((chains, count)), "accept_stat__": np.zeros((chains, count))}
     draws = Draws(repeated, stats, np.full(chains, np.nan), np.ones((chains, posterior.size)))
-    return result_of(posterior, draws, processor, recorded(chosen))
+    began = time.perf_counter()
+    made = result_of(posterior, draws, processor, recorded(chosen))
+    made.info["times"] = np.tile([0.0, (time.perf_counter() - began) / chains], (chains, 1))
+    return made

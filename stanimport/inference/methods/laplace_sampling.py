@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import scipy.linalg
@@ -30,8 +30,8 @@ _LIMITS = {"iter": 2000, "tol_grad": 1e-8, "tol_rel_obj": 1e4, "history_size": 5
 @labelled
 @options.suggesting
 def laplace_sample(
-    module: object, data: object = None, *, mode: object = None, draws: int = 1000, jacobian: bool = True,
-    seed: int | None = None, inits: object = None, networks: Mapping[str, object] | None = None,
+    module: object, data: object = None, *, mode: object = None, draws: SupportsIndex = 1000, jacobian: bool = True,
+    seed: SupportsIndex | None = None, inits: object = None, networks: Mapping[str, object] | None = None,
 ) -> Fit:  # fmt: skip
     """Draw from the normal distribution whose mean is the mode and whose precision is minus the Hessian there.
 

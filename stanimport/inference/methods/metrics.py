@@ -78,9 +78,11 @@ def metric_of(metric: object, size: int, method: str = "nuts") -> Choice:
     if array.ndim == 2 and packed.is_packed(array) and packed.is_sound(array, size):
         return Choice(array, _LOW_RANK)
     if array.shape not in ((size,), (size, size)):
-        raise options.OptionError(f"the metric must have shape ({size},) or ({size}, {size}), not {array.shape}")
+        shapes = f"({size},) or ({size}, {size})"
+        raise options.OptionError(f"metric, or inv_metric, must have shape {shapes}, not {array.shape}")
     if not _is_of_energy(array):
-        raise options.OptionError("the metric must be finite and positive, a matrix symmetric and positive definite")
+        told = "must be finite and positive, a matrix symmetric and positive definite"
+        raise options.OptionError(f"metric, or inv_metric, {told}")
     return Choice(array, Kind(array.ndim == 2))
 
 
@@ -98,7 +100,7 @@ def _given(metric: object) -> np.ndarray:
     try:
         return np.asarray(metric, float)
     except (TypeError, ValueError, OverflowError) as e:
-        raise options.OptionError(f"the metric must hold numbers: {e}") from None
+        raise options.OptionError(f"metric, or inv_metric, must hold numbers: {e}") from None
 
 
 def _is_of_energy(metric: np.ndarray) -> bool:

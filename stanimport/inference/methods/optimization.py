@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import scipy.optimize
@@ -32,11 +32,11 @@ class ConvergenceWarning(RuntimeWarning):
 @labelled
 @options.suggesting
 def optimize(
-    module: object, data: object = None, *, seed: int | None = None, inits: object = None, algorithm: str = "lbfgs",
-    iter: int = 2000, jacobian: bool = False, tol_rel_grad: float | None = None, tol_grad: float = 1e-8,
-    tol_rel_obj: float = 1e4, history_size: int = 5, require_converged: bool = True, show_progress: bool = False,
-    networks: Mapping[str, object] | None = None, save_iterations: bool = False, tol_obj: float | None = None,
-    tol_param: float | None = None,
+    module: object, data: object = None, *, seed: SupportsIndex | None = None, inits: object = None,
+    algorithm: str = "lbfgs", iter: SupportsIndex = 2000, jacobian: bool = False, tol_rel_grad: float | None = None,
+    tol_grad: float = 1e-8, tol_rel_obj: float = 1e4, history_size: SupportsIndex = 5, require_converged: bool = True,
+    show_progress: bool = False, networks: Mapping[str, object] | None = None, save_iterations: bool = False,
+    tol_obj: float | None = None, tol_param: float | None = None,
 ) -> Mode:  # fmt: skip
     """Find the parameters at which the log density is largest.
 
@@ -137,7 +137,7 @@ def maximum(
         objective, start, jac=True, method=ALGORITHMS[algorithm], options=_options(algorithm, limits),
         callback=lambda intermediate_result: passed.judge(intermediate_result),
     )  # fmt: skip
-    _judge(found, algorithm, limits)
+    _judge(found, algorithm, limits, passed.gains_enough)
     return found, passed.points
 
 
@@ -158,6 +158,7 @@ class _Steps:
     def __init__(self, objective: newton.Objective, start: np.ndarray, limits: Mapping[str, Any], keep: bool):
         self.points: Passed = [(start, objective(start)[0])]
         self.limits, self.keep = limits, keep
+        self.gains_enough = True  # whether the last step gained more than tol_obj
         self.slope = None
         if limits.get("tol_rel_grad") is not None:
             self.slope = _Slope(limits["history_size"], start, objective)
@@ -175,29 +176,31 @@ class _Steps:
         self.note(result)
         point, now = self.points[-1]
         promised = np.inf if self.slope is None else self.slope.at(point) / max(abs(now), 1.0)
-        if _is_small(point - before, now - value, promised, self.limits):
+        met = _small(point - before, now - value, promised, self.limits)
+        if met:
+            self.gains_enough = "tol_obj" not in met
             raise StopIteration
 
 
 _STOPPED = 99  # SciPy's status where a callback has ended an optimization
 
 
-def _judge(found: Any, algorithm: str, limits: Mapping[str, Any]) -> None:
+def _judge(found: Any, algorithm: str, limits: Mapping[str, Any], gains_enough: bool) -> None:
     """Whether SciPy's result is a mode, where SciPy itself says otherwise."""
     if found.status == _STOPPED:
         found.success, found.message = True, "the last step was small"
     elif not found.success and _is_flat(found, limits):
         found.success = True  # BFGS reports a loss of precision where nothing is left to gain
-    elif found.success and algorithm == "lbfgs" and _is_steep(found):
+    if found.success and gains_enough and algorithm == "lbfgs" and _is_steep(found):
         found.success = False
         found.message = "the density still rises where steps are tiny, as at kinks or without a mode"
 
 
-def _is_small(step: np.ndarray, change: float, promised: float, limits: Mapping[str, Any]) -> bool:
-    """Whether a step is one at which to stop."""
+def _small(step: np.ndarray, change: float, promised: float, limits: Mapping[str, Any]) -> list[str]:
+    """The tolerances by which a step is one at which to stop."""
     found = {"tol_obj": abs(change), "tol_param": float(np.linalg.norm(step)),
              "tol_rel_grad": promised / np.finfo(float).eps}  # fmt: skip
-    return any(limits.get(name) is not None and value < limits[name] for name, value in found.items())
+    return [name for name, value in found.items() if limits.get(name) is not None and value < limits[name]]
 
 
 class _Slope:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -29,11 +29,12 @@ AT_TOP = ["pathfinder"]
 @labelled
 @options.suggesting
 def pathfinder(
-    module: object, data: object = None, *, seed: int | None = None, inits: object = None, num_paths: int = 4,
-    draws: int = 1000, num_single_draws: int = 1000, num_elbo_draws: int = 25, max_lbfgs_iters: int = 1000,
-    history_size: int = 5, init_alpha: float | None = None, tol_obj: float = 1e-12, tol_rel_obj: float = 1e4,
-    tol_grad: float = 1e-8, tol_rel_grad: float = 1e7, tol_param: float = 1e-8, psis_resample: bool = True,
-    show_progress: bool = False, networks: Mapping[str, object] | None = None,
+    module: object, data: object = None, *, seed: SupportsIndex | None = None, inits: object = None,
+    num_paths: SupportsIndex = 4, draws: SupportsIndex = 1000, num_single_draws: SupportsIndex = 1000,
+    num_elbo_draws: SupportsIndex = 25, max_lbfgs_iters: SupportsIndex = 1000, history_size: SupportsIndex = 5,
+    init_alpha: float | None = None, tol_obj: float = 1e-12, tol_rel_obj: float = 1e4, tol_grad: float = 1e-8,
+    tol_rel_grad: float = 1e7, tol_param: float = 1e-8, psis_resample: bool = True, show_progress: bool = False,
+    networks: Mapping[str, object] | None = None,
 ) -> Fit:  # fmt: skip
     """Draw from an approximation of the posterior, in the time of a few optimizations.
 
@@ -70,29 +71,36 @@ def pathfinder(
         >>> round(float(approximation.stan_variable("bias").mean()), 1)
         0.7
     """
-    counts = dict(num_paths=num_paths, draws=draws, num_single_draws=num_single_draws, num_elbo_draws=num_elbo_draws,
-                  max_lbfgs_iters=max_lbfgs_iters, history_size=history_size)  # fmt: skip
+    counts = options.counts(num_paths=num_paths, draws=draws, num_single_draws=num_single_draws,
+                            num_elbo_draws=num_elbo_draws, max_lbfgs_iters=max_lbfgs_iters,
+                            history_size=history_size)  # fmt: skip
     tolerances = dict(tol_obj=tol_obj, tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, tol_rel_grad=tol_rel_grad,
                       tol_param=tol_param)  # fmt: skip
     limits = _verified(counts, tolerances, init_alpha)
     posterior, chosen = posterior_of(module, data, seed, networks)
     options.require_parameters(posterior.program.name, posterior.size)
-    processor = DrawProcessor(posterior, draws)
-    found = run(posterior, initial.starting_points(posterior, inits, num_paths, chosen), chosen, num_single_draws,
-                num_elbo_draws, limits)  # fmt: skip
-    at, shape = _chosen(posterior, found, draws, psis_resample, chosen)
-    flat = [a.reshape(-1, *a.shape[2:])[at] for a in found]
+    singles, starts = counts["num_single_draws"], initial.starting_points(posterior, inits, counts["num_paths"], chosen)
+    found = run(posterior, starts, chosen, singles, counts["num_elbo_draws"], limits)
+    at, shape = _chosen(posterior, found, counts["draws"], psis_resample, chosen)
     settings = {"seed": chosen, "psis_resample": psis_resample, "init_alpha": init_alpha, **counts, **tolerances}
-    stats = {"lp__": flat[1], "log_p__": flat[1], "log_q__": flat[2], "path__": at // num_single_draws + 1}
-    fit = Fit(posterior.program, "pathfinder", processor(flat[0][None], chosen), {n: v[None] for n, v in stats.items()},
-              posterior.inputs, settings, {"pareto_k": shape}, posterior.module)  # fmt: skip
+    fit = _of_draws(posterior, found, at, at // singles + 1, settings, shape)
     remembered.keep(posterior)
     return fit
 
 
+def _of_draws(
+    posterior: Posterior, found: Paths, at: np.ndarray, paths: np.ndarray, settings: dict[str, Any], shape: float
+) -> Fit:
+    """The fit that has the draws at some places, of the paths of these numbers."""
+    points, log_p, log_q = (a.reshape(-1, *a.shape[2:])[at][None] for a in found)
+    variables = DrawProcessor(posterior, len(at))(points, settings["seed"])
+    stats = {"lp__": log_p, "log_p__": log_p, "log_q__": log_q, "path__": paths[None]}
+    return Fit(posterior.program, "pathfinder", variables, stats, posterior.inputs, settings, {"pareto_k": shape},
+               posterior.module)  # fmt: skip
+
+
 def _verified(counts: Mapping[str, int], tolerances: Mapping[str, float], init_alpha: float | None) -> Limits:
     """The limits of a path. Raises OptionError for options that are wrong."""
-    options.counts(**counts)
     options.at_least(0, **tolerances)
     if init_alpha is not None:
         options.between(0, math.inf, init_alpha=init_alpha)

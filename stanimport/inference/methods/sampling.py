@@ -1,6 +1,7 @@
 """`sample`: draws from the posterior by NUTS."""
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex
 
@@ -23,6 +24,7 @@ from .sampling_options import checked, recorded
 __all__ = ["DivergenceWarning", "sample"]
 AT_TOP = ["sample"]
 Names = Sequence[str] | str | None  # of variables
+Place = str | os.PathLike[str] | None
 
 
 class DivergenceWarning(RuntimeWarning):
@@ -42,7 +44,7 @@ def sample(
     show_progress: bool = False, method: str = "nuts", chain_method: str | None = None, restart_stranded: bool = True,
     chain_ids: object = None, inv_metric: object = None, adapt_init_phase: SupportsIndex | None = None,
     adapt_metric_window: SupportsIndex | None = None, adapt_step_size: SupportsIndex | None = None,
-    networks: Mapping[str, object] | None = None, resume: object = None, journal: object = None, blocking: bool = True,
+    networks: Mapping[str, object] | None = None, resume: object = None, journal: Place = None, blocking: bool = True,
     mesh: object = None, threads_per_chain: SupportsIndex | None = None, keep: Names = None, leave_out: Names = None,
 ) -> Fit:  # fmt: skip
     """Draw from the posterior by the no-U-turn sampler.

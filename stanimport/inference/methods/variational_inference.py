@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -33,11 +33,12 @@ AT_TOP = ["variational"]
 @labelled
 @options.suggesting
 def variational(
-    module: object, data: object = None, *, seed: int | None = None, inits: object = None, algorithm: str | None = None,
-    guide: object = None, iter: int = 10000, grad_samples: int = 1, eta: float = 0.1, tol_rel_obj: float = 0.01,
-    draws: int = 1000, require_converged: bool = True, show_progress: bool = False,
-    networks: Mapping[str, object] | None = None, minibatch: Mapping[str, int] | None = None,
-    checkpoint: str | os.PathLike[str] | None = None, khat: bool = True, rows: Mapping[str, object] | None = None,
+    module: object, data: object = None, *, seed: SupportsIndex | None = None, inits: object = None,
+    algorithm: str | None = None, guide: object = None, iter: SupportsIndex = 10000, grad_samples: SupportsIndex = 1,
+    eta: float = 0.1, tol_rel_obj: float = 0.01, draws: SupportsIndex = 1000, require_converged: bool = True,
+    show_progress: bool = False, networks: Mapping[str, object] | None = None,
+    minibatch: Mapping[str, int] | None = None, checkpoint: str | os.PathLike[str] | None = None, khat: bool = True,
+    rows: Mapping[str, object] | None = None,
 ) -> Fit:  # fmt: skip
     """Fit an approximation to the posterior by maximizing the evidence lower bound, and draw from it.
 
@@ -95,18 +96,18 @@ def variational(
     """
     counts = options.counts(iter=iter, grad_samples=grad_samples, draws=draws)
     translated, chosen = module_of(module, networks), options.seed_or_new(seed)
-    own: Any = getattr(translated, "guide", None)
-    algorithm = _algorithm(algorithm, translated.stan.backend, guide is not None or own is not None, inits)
+    own = _guide_of(translated, guide)
+    algorithm = _algorithm(algorithm, translated.stan.backend, own is not None, inits)
     settings = dict(seed=chosen, algorithm=algorithm, **counts, eta=eta, tol_rel_obj=tol_rel_obj)
     if minibatch is not None:
         settings |= {"minibatch": options.batches(minibatch), "khat": khat, "rows": _numbers(rows or {})}
-        fit = _by_batches(translated, data, guide or own, inits, settings, show_progress, checkpoint)
+        fit = _by_batches(translated, data, own, inits, settings, show_progress, checkpoint)
         _require(fit, require_converged)
         _tell_of_unbounded(fit)
         _tell_of_rest(fit)
         return fit
     _verify_of_batches(checkpoint, rows)
-    fit = _by_all_rows(translated, read_data(data), guide or own, inits, settings, show_progress, khat)
+    fit = _by_all_rows(translated, read_data(data), own, inits, settings, show_progress, khat)
     importance.compare(fit.stats, fit.info, khat)
     _require(fit, require_converged)
     return fit
@@ -143,6 +144,13 @@ def _by_all_rows(
 
 def _numbers(rows: Mapping[str, object]) -> dict[str, object]:
     return {size: np.asarray(given).tolist() for size, given in rows.items()}
+
+
+def _guide_of(module: Module, given: object) -> Any:
+    """The guide that is given, else the program's own; None if there is none. Raises OptionError."""
+    if given is not None and not callable(given):
+        raise options.OptionError(f"guide must be a function of the data, not {given!r}")
+    return getattr(module, "guide", None) if given is None else given
 
 
 def _algorithm(given: str | None, backend: str, has_guide: bool, inits: object) -> str:

@@ -3,7 +3,8 @@
 Python raises KeyboardInterrupt wherever the main thread happens to be. In the initialization of an extension module it
 becomes an ImportError; in a callback of the garbage collector, of which JAX has one, it is printed and forgotten, and
 sampling goes on. So while the functions of this package run, an interrupt is noted, and raised where it can do no harm:
-between runs of compiled programs, and while the main thread waits for them. Who interrupts twice is not kept waiting.
+between runs of compiled programs, while the main thread waits for them, and where a program's own code, which is traced,
+comes to its next line. Who interrupts twice is not kept waiting.
 """
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import FrameType
 from typing import Any, TypeVar
 
 from stanlib.metadata import Program
@@ -32,11 +34,41 @@ class _Noted:
     handler: Any = None
 
 
-def _note(number: int, frame: object) -> None:
+def _note(number: int, frame: FrameType | None) -> None:
     if _Noted.pending:
-        _Noted.pending = False
+        _settle()
         _Noted.handler(number, frame)
     _Noted.pending = True
+    if sys.gettrace() is None:  # else a debugger has it
+        while frame is not None and not _is_of_program(frame):
+            frame = frame.f_back
+        if frame is not None:
+            frame.f_trace = _at_line
+        sys.settrace(_at_call)
+
+
+def _settle() -> None:
+    """An interrupt waits no longer."""
+    _Noted.pending = False
+    if sys.gettrace() is _at_call:
+        sys.settrace(None)
+
+
+def _is_of_program(frame: FrameType) -> bool:
+    """The code of a program is a safe place; the libraries' that it calls is none."""
+    return isinstance(frame.f_globals.get("stan"), Program)
+
+
+def _at_call(frame: FrameType, event: str, argument: object) -> Any:
+    """Python calls this for every function that begins: those of a program are looked at line by line."""
+    return _at_line if _is_of_program(frame) else None
+
+
+def _at_line(frame: FrameType, event: str, argument: object) -> Any:
+    if event == "line":
+        frame.f_trace = None
+        check()
+    return _at_line
 
 
 @contextmanager
@@ -52,6 +84,8 @@ def collected() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
+        if sys.gettrace() is _at_call:
+            sys.settrace(None)
         check()
 
 
@@ -102,9 +136,8 @@ def _alarm(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
-def _look(number: int, frame: Any) -> None:
-    """The code of a program is a safe place; the libraries' that it calls is none."""
-    if frame is not None and isinstance(frame.f_globals.get("stan"), Program):
+def _look(number: int, frame: FrameType | None) -> None:
+    if frame is not None and _is_of_program(frame):
         check()
 
 
@@ -117,7 +150,7 @@ def check() -> None:
     if end is not None and time.monotonic() > end:
         raise TimeoutError("the time that was given is over")
     if _Noted.pending and threading.current_thread() is threading.main_thread():
-        _Noted.pending = False
+        _settle()
         _Noted.handler(signal.SIGINT, sys._getframe())
 
 

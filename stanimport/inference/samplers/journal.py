@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rows import Rows
+from ..rows import Rows, named
 from .stranding import Restart
 
 SECONDS, SHARE = 2.0, 20  # between notes of where a chain stands: at least so long, and so many times what one takes
@@ -86,9 +86,9 @@ class Diary:
 
 
 def replace(path: Path, content: bytes | memoryview) -> None:
-    """Write a file, whole or not at all; one that is there is replaced."""
+    """Write a file, whole or not at all; one that is there is replaced. Raises OSError, naming the file."""
     new = path.with_name(f"{path.name}.new")
-    with new.open("wb") as file:
+    with named(new), new.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -111,8 +111,8 @@ def _plotted(made: Calibration, names: Sequence[str], given: Mapping[str, object
 
 @options.suggesting
 def sbc(
-    module: object, data: object = None, *, simulations: int = 200, executor: Executor | None = None,
-    seed: int | None = None, folder: Any = None, show_progress: bool = False,
+    module: object, data: object = None, *, simulations: SupportsIndex = 200, executor: Executor | None = None,
+    seed: SupportsIndex | None = None, folder: Any = None, show_progress: bool = False,
     sampling: Mapping[str, object] | None = None,
 ) -> Calibration:  # fmt: skip
     """Simulation-based calibration: parameters from the prior, data from these, their ranks among draws given the data.

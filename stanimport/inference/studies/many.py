@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import options
 from ..digests import program_of
@@ -29,7 +29,7 @@ AT_TOP = ["sample_many"]
 @options.suggesting
 def sample_many(
     module: object, data_sets: Sequence[object] | Mapping[object, object], *, executor: Executor | None = None,
-    seed: int | None = None, folder: str | os.PathLike[str] | None = None, method: str = "nuts",
+    seed: SupportsIndex | None = None, folder: str | os.PathLike[str] | None = None, method: str = "nuts",
     show_progress: bool = False, sampling: Mapping[str, object] | None = None,
 ) -> Any:  # fmt: skip
     """Sample from the posteriors of one model given many data sets.

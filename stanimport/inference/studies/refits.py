@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import jax
 import numpy as np
@@ -67,7 +67,7 @@ class GroupsLeftOut:
 @options.suggesting
 def leave_groups_out(
     module: object, data: object, groups: object, *, size: str | None = None, executor: Executor | None = None,
-    seed: int | None = None, folder: Any = None, show_progress: bool = False,
+    seed: SupportsIndex | None = None, folder: Any = None, show_progress: bool = False,
     sampling: Mapping[str, object] | None = None,
 ) -> GroupsLeftOut:  # fmt: skip
     """Leave-one-group-out cross-validation: a fit without each group of rows, and their density given the others.

@@ -14,6 +14,7 @@ from ..digests import data_of
 from ..failures import Failure
 from ..fits.fit import Fit
 from ..options import OptionError
+from ..rows import named
 from .identity import Identity
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Stack:
 
         Raises:
             OptionError: for fits whose arrays are not of the sizes of those before.
+            OSError: naming the store, if it can't be written.
         """
         for places in _runs(sorted(fits)):
             some = [fits[i] for i in places]
@@ -93,7 +95,8 @@ class Stack:
         if wrong is not None:
             raise OptionError(f"{self.path}: {name} has the shape {wrong}, in other fits {wanted}: a zarr store holds "
                               "fits of one size; a folder holds any")  # fmt: skip
-        array[places[0] : places[-1] + 1] = np.stack(values)
+        with named(self.path):
+            array[places[0] : places[-1] + 1] = np.stack(values)
 
     def _array(self, name: str, shape: tuple[int, ...], dtype: object) -> None:
         count = len(self.keys)

@@ -26,6 +26,7 @@ from ...lanes.recurrences import previous  # noqa: F401
 from ...lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ...lifted import lifted_under
 from ...metadata import Program
+from ...predicted import require_law
 from ...random.jax import JaxRandom, random_of
 from ...rejection import pending
 from ..declared_domains import check_domain
@@ -197,6 +198,7 @@ def reject_draws(flag: Any) -> None:
 
 def observe_terms(name: str, *parts: object) -> None:
     """An observed site made of log densities, one entry per observation."""
+    require_law(name)
     (joined,) = join(parts)
     if is_predicting():
         return

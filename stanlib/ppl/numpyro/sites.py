@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpyro
 from numpyro.handlers import scale
 
-from ... import batches
+from ... import batches, predicted
 from ...drawn import note
 from ...errors import StanUnsupportedError
 from ..values import check_value
@@ -23,17 +23,22 @@ def latent(name: str, law: Any) -> Any:
         StanDataError: where a handler gives it a value of other sizes.
         StanUnsupportedError: where it is to be drawn without a key.
     """
+    value = _drawn(name, law)
+    check_value(name, jnp.shape(value), law.shape())
+    return note(name, jnp.asarray(value))  # never NumPy's: what it leads to depends on parameters
+
+
+def _drawn(name: str, law: Any) -> Any:
+    """The value of a site without one. Raises StanUnsupportedError where it is to be drawn without a key."""
     with _scaled(name):
         try:
-            value = numpyro.sample(name, law)
+            return numpyro.sample(name, law)
         except (AssertionError, NotImplementedError) as e:
             if _has_key():
                 raise
             raise StanUnsupportedError(
                 f"{name} has no value, and to draw one NumPyro needs a key: numpyro.handlers.seed(model, key)(**data)"
             ) from e
-    check_value(name, jnp.shape(value), law.shape())
-    return note(name, jnp.asarray(value))  # never NumPy's: what it leads to depends on parameters
 
 
 def _has_key() -> bool:
@@ -49,13 +54,18 @@ def discrete(name: str, drawn: Any) -> Any:
 
 
 def observed(name: str, law: Any, value: Any) -> None:
-    """Data: one observation for every entry of the law's batch shape.
+    """Data: one observation for every entry of the law's batch shape; a draw of those that are asked for.
 
     Raises:
-        StanDataError: where a handler gives them a value of other sizes.
+        StanDataError: where a handler gives them a value of other sizes, and for what is asked for and can't be drawn.
+        StanUnsupportedError: where it is to be drawn without a key.
     """
-    with _scaled(name):
-        taken = numpyro.sample(name, of_shape(law, jnp.shape(value)), obs=value)
+    law = of_shape(law, jnp.shape(value))
+    if predicted.is_drawn(name, value):
+        taken = _drawn(name, law)
+    else:
+        with _scaled(name):
+            taken = numpyro.sample(name, law, obs=value)
     check_value(name, jnp.shape(taken), jnp.shape(value))
 
 

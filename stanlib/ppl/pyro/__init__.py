@@ -23,6 +23,7 @@ from ...lanes.recurrences import previous  # noqa: F401
 from ...lanes.recurrences import run_in_python as recur  # noqa: F401
 from ...lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ...metadata import Program
+from ...predicted import require_law
 from ...random.torch import TorchRandom
 from ...rejection import before_deciding, decided, pending  # noqa: F401
 from ..laws import take_up
@@ -180,6 +181,7 @@ def reject_draws(flag: object) -> None:
 
 def observe_terms(name: str, *parts: object) -> None:
     """An observed site made of log densities, one entry per observation."""
+    require_law(name)
     _weigh(name, plain(join(parts)))
 
 

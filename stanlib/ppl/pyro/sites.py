@@ -14,7 +14,7 @@ import pyro
 import torch
 from pyro.poutine.indep_messenger import IndepMessenger
 
-from ... import batches
+from ... import batches, predicted
 from ...drawn import note
 from ..values import check_value
 from .distributions import Drawn, of_shape
@@ -73,29 +73,31 @@ def discrete(name: str, drawn: torch.Tensor) -> Any:
 
 
 def observed(name: str, law: Any, value: Any) -> None:
-    """Data: one observation for every entry of the law's batch shape.
+    """Data: one observation for every entry of the law's batch shape; a draw of those that are asked for.
 
     Raises:
-        StanDataError: where a handler gives them a value of other sizes.
+        StanDataError: where a handler gives them a value of other sizes, and for what is asked for and can't be drawn.
     """
-    law = of_shape(law, tuple(value.shape))
+    law, obs = of_shape(law, tuple(value.shape)), None if predicted.is_drawn(name, value) else value
     if is_one_of_several():
-        taken = together(("observe", name), partial(_observations, name), (law, value, batches.factor(name)), False)
+        observe = partial(_observations, name, value.ndim)
+        taken = together(("observe", name), observe, (law, obs, batches.factor(name)), False)
     else:
         with plates(name, law.batch_shape), _scaled(batches.factor(name)):
-            taken = pyro.sample(name, law, obs=value)
+            taken = pyro.sample(name, law, obs=obs)
     if taken is not value:
         check_value(name, _shape(taken), _shape(value))
 
 
-def _observations(name: str, plate: Plate, given: list[Any]) -> list[Any]:
+def _observations(name: str, rank: int, plate: Plate, given: list[Any]) -> list[Any]:
     _, one, factor = next(g for g in given if g is not None)
     laws = Laws(plate, [None if g is None else g[0] for g in given])
     batch = len(laws.own.batch_shape)
     plate.check_nesting(name, batch)
+    obs = None if one is None else plate.stacked([one if g is None else g[1] for g in given], batch)
     with plates(name, laws.own.batch_shape), _scaled(factor):
-        taken = pyro.sample(name, laws, obs=plate.stacked([one if g is None else g[1] for g in given], batch))
-    return plate.parted(name, taken, one.ndim)
+        taken = pyro.sample(name, laws, obs=obs)
+    return plate.parted(name, taken, rank)
 
 
 def weighted(name: str, terms: torch.Tensor) -> None:

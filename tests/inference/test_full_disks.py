@@ -1,0 +1,63 @@
+"""Files for which there is no room are told by their names, and nothing is left of them; fits are as they were."""
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+import stanimport
+from stanimport import cmdstanpy
+
+resource = pytest.importorskip("resource", reason="limits are those of Unix")
+ROOM = 300_000  # bytes of a file
+SHORT = {"chains": 1, "iter_warmup": 20, "iter_sampling": 200, "seed": 1}
+
+
+@pytest.fixture(scope="module")
+def wide():
+    module = stanimport.loads("parameters { vector[2000] x; } model { x ~ std_normal(); }", name="wide")
+    return stanimport.sample(module, **SHORT)
+
+
+@pytest.fixture
+def little_room():
+    """No file can be larger than ROOM: the system raises OSError, as it does for a disk that is full."""
+    import signal
+
+    before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+WRITERS = {
+    "fit.nc": lambda fit, folder: fit.save(folder / "fit.nc"),
+    "wide-": lambda fit, folder: fit.save_csvfiles(folder),
+    "data.json": lambda fit, folder: cmdstanpy.write_stan_json(folder / "data.json", {"x": np.zeros(200_000)}),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_files_are_whole_or_not_there(wide, name, tmp_path, little_room):
+    with pytest.raises(OSError, match="can't be written") as told:
+        WRITERS[name](wide, tmp_path)
+    assert name in str(told.value.filename) and os.listdir(tmp_path) == []
+    assert wide.stan_variable("x").shape == (200, 2000)
+
+
+def test_a_journal_names_the_file_and_keeps_what_it_has(wide, tmp_path, little_room):
+    with pytest.raises(OSError, match="can't be written") as told:
+        stanimport.sample(wide.module, **SHORT, journal=tmp_path / "run")
+    assert str(told.value.filename).startswith(str(tmp_path / "run"))
+
+
+@pytest.mark.parametrize("store", ["fits", "fits.zarr"])
+def test_many_fits_name_the_folder(wide, store, tmp_path, little_room):
+    if store.endswith("zarr"):
+        pytest.importorskip("zarr", reason="the large extra is not installed")
+    with pytest.raises(OSError, match="can't be written") as told:
+        stanimport.sample_many(wide.module, [{}, {}], folder=tmp_path / store, seed=1,
+                               sampling={n: v for n, v in SHORT.items() if n != "seed"})  # fmt: skip
+    assert str(told.value.filename).startswith(str(tmp_path / store))
