@@ -144,6 +144,33 @@ def test_gradients_at_edges(library):
 
 
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_powers_of_zero_have_finite_gradients(library):
+    """Stan's derivatives at a base of 0 are 0, where they are infinite or no numbers; others are what they are."""
+    power = registry.by_symbol("pow")
+    for x, y in ((0.0, 0.5), (0.0, 0.0), (0.0, 1.5), (0.0, 2.0)):
+        hill = lambda p: power(x / p[0], p[1])  # of a dose of 0, as in models of its effect
+        np.testing.assert_array_equal(gradient(library, hill, [2.0, y]), [0, 0])
+        np.testing.assert_array_equal(gradient(library, lambda p: power(p, y), x), 0)
+    assert gradient(library, lambda p: power(p, 1.0), 0.0) == 1
+    assert gradient(library, lambda p: power(p[0], p[1]), [0.0, 1.0])[0] == 1
+    exponents = np.array([0.25, 0.0, 1.0, 3.0])
+    np.testing.assert_array_equal(gradient(library, lambda x: power(x, exponents).sum(), np.zeros(4)), [0, 0, 1, 0])
+    assert [float(call(library, "pow", 0.0, y)) for y in (0.5, 0.0, 2.0, -1.0)] == [0, 1, 0, INF]
+    inside = gradient(library, lambda p: power(p[0], p[1]), [0.3, 0.7])
+    np.testing.assert_allclose(inside, [0.7 * 0.3**-0.3, 0.3**0.7 * math.log(0.3)], rtol=1e-14)
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_of_equal_numbers_that_of_parameters_has_the_gradient(library):
+    for symbol in ("fmax", "fmin"):
+        f = registry.by_symbol(symbol)
+        for constant in (2.0, 2, np.full(1, 2.0)):
+            np.testing.assert_array_equal(gradient(library, lambda x: f(x, constant).sum(), np.full(1, 2.0)), [1])
+            np.testing.assert_array_equal(gradient(library, lambda x: f(constant, x).sum(), np.full(1, 2.0)), [1])
+        np.testing.assert_array_equal(gradient(library, lambda x: f(x[0], x[1]), [2.0, 2.0]), [0, 1])
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_gradients_of_functions_of_two_reals(library):
     at = np.array([2.5, 0.8])
     for symbol in ("pow", "atan2", "lchoose", "log_rising_factorial", "log_diff_exp", "log_inv_logit_diff", "fmod"):
