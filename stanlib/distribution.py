@@ -178,6 +178,12 @@ class Distribution:
         """The domains of the parameters, as the density has to look after them."""
         return {n: replace(d, traced=d.traced and n not in self.logged) for n, d in self.domains.items()}
 
+    def domains_of(self, method: str) -> dict[str, Domain]:
+        """Those that a method looks after: below an infinite location lies a probability of 0, or of 1."""
+        if method == self.density:
+            return self.density_domains
+        return {n: replace(d, traced=True) for n, d in self.domains.items()}
+
     @cached_property
     def vectorized(self) -> tuple[bool, ...]:
         """Which parameters are one number per observation: `reals` and `ints`, not vectors and matrices."""
@@ -255,7 +261,7 @@ class Distribution:
         xp = namespace(arguments)
         name, (y, *parameters) = f"{self.name}_{method}", arguments
         self.refuse_variate(xp, method, y, parameters)
-        domains = self.density_domains if method == self.density else self.domains
+        domains = self.domains_of(method)
         checks = tuple((i, n, domains[n]) for i, n in enumerate(self.argument_names) if n in domains)
         given = (y, *guard(xp, name, parameters, checks))
         return numbers(name, self.methods[method](xp, *(xp.reals if self.density == "lpmf" else xp.convert)(given)))
@@ -311,7 +317,8 @@ class Distribution:
         """Reject the draw, or raise, for an outcome for which Stan throws."""
         domain = self._outcomes(method, arguments)
         if domain is not None:
-            guard(xp, f"{self.name}_{method}", (y,), [(0, self.variate_name, domain)])
+            traced = domain.traced or method != self.density
+            guard(xp, f"{self.name}_{method}", (y,), [(0, self.variate_name, replace(domain, traced=traced))])
 
 
 def _in_reals(x: Array) -> Array:
@@ -378,10 +385,8 @@ def _summed_function(d: Distribution, method: str) -> Function:
         d.refuse_variate(xp, method, y, parameters)
 
     body.__doc__ = d.doc
-    domains = d.density_domains if method == d.density else d.domains
-    return Function(
-        name, name, texts, body, domains=domains, check=check, examples=d.examples, distribution=d, reduction=reduction
-    )
+    return Function(name, name, texts, body, domains=d.domains_of(method), check=check, examples=d.examples,
+                    distribution=d, reduction=reduction)  # fmt: skip
 
 
 def _rng_function(d: Distribution) -> Function:
