@@ -5,11 +5,10 @@ Source: Stan Functions Reference, "Composed functions" and "Reductions".
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from ..arrays.base import Array, Namespace, Real
 from ..checks import of_reals, same_size
-from ..domains import FINITE, NOT_NAN, PROBABILITY
+from ..domains import FINITE, NOT_NAN, PROBABILITY, everywhere
 from ..registry import stan_function
 from ..signatures import each
 
@@ -45,7 +44,7 @@ def log_mix(xp: Namespace, theta: Array, lambda1: Array, lambda2: Array) -> Arra
 @stan_function(
     *each("real log_mix({t} theta, (vector|row_vector|array[] real) lambda)", _VECTORS),
     *each("real log_mix({t} theta, (array[] vector|array[] row_vector) lambda)", _VECTORS),
-    domains={"theta": PROBABILITY, "lambda": replace(FINITE, traced=True)},
+    domains={"theta": PROBABILITY, "lambda": everywhere(FINITE)},
     examples=[([0.3, 0.7], [-1.0, 2.0])],
 )
 def log_mix_of_vectors(xp: Namespace, theta: Array, lambda_: Array) -> Array:
