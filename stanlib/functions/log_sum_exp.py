@@ -63,6 +63,8 @@ def _log_mix(xp: Namespace, weights: Array, x: Array) -> Array:
     """The logarithm of the sum of weights exp(x) along the last axis, whose derivatives hold for weights of 0 too."""
     largest = xp.stop_gradient(xp.max(xp.where(weights > 0, x, -xp.inf), axis=-1, keepdims=True))
     base = xp.where(xp.isfinite(largest), largest, 0.0)
-    # where the weight is 0 the exponent may be large: 0 times infinity would be NaN
-    sums = xp.sum(weights * xp.exp(xp.minimum(x - base, _LARGEST_EXPONENT)), axis=-1)
+    above = x - base
+    # where the weight is 0 the exponent may be large: 0 times infinity would be NaN, as it is of what is infinite itself
+    kept = (weights > 0) | (above == xp.inf)
+    sums = xp.sum(weights * xp.exp(xp.where(kept, above, xp.minimum(above, _LARGEST_EXPONENT))), axis=-1)
     return xp.reshape(base, xp.shape(sums)) + xp.log(sums)

@@ -114,6 +114,9 @@ def test_sums_of_exponentials(library):
     assert call(library, "log_inv_logit_diff", -700.0, -701.0) == pytest.approx(-700 + math.log1p(-math.exp(-1)))
     assert call(library, "log_mix", 0.25, -1000.0, -1001.0) == pytest.approx(-1000 + math.log(0.25 + 0.75 / math.e))
     assert call(library, "log_mix", 1.0, -1000.0, 1000.0) == -1000
+    assert call(library, "log_mix", 0.1, INF, 1.0) == call(library, "log_mix", 0.9, -1000.0, INF) == INF
+    assert np.isnan(call(library, "log_mix", 0.0, INF, 1.0))
+    assert call(library, "log_mix", 0.5, -INF, 1.0) == pytest.approx(1 - math.log(2))
     weights, x = np.array([0.2, 0.3, 0.5]), np.array([[1.0, 2.0, 3.0], [-1.0, 0.0, 5.0]])
     expected = np.log(np.exp(x) @ weights).sum()
     assert call(library, "log_mix_of_vectors", weights, x) == pytest.approx(expected, rel=1e-14)
