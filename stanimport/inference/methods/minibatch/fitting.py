@@ -85,7 +85,7 @@ def _guide(guide: Any, totals: Mapping[str, int]) -> Callable[..., Any]:
 
 def _converter(module: Module, seed: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
     if module.stan.backend == "pyro":
-        from .pyro_steps import transformed_data as of_pyro
+        from ..pyro_methods import transformed_data as of_pyro
 
         return partial(of_pyro, module, seed)
     from ...density.posterior import transformed_data
