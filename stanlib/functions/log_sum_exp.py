@@ -64,7 +64,7 @@ def _log_mix(xp: Namespace, weights: Array, x: Array) -> Array:
     largest = xp.stop_gradient(xp.max(xp.where(weights > 0, x, -xp.inf), axis=-1, keepdims=True))
     base = xp.where(xp.isfinite(largest), largest, 0.0)
     above = x - base
-    # where the weight is 0 the exponent may be large: 0 times infinity would be NaN, as it is of what is infinite itself
+    # where the weight is 0 the exponent may be large: 0 times infinity would be NaN, as it is of infinite numbers
     kept = (weights > 0) | (above == xp.inf)
     sums = xp.sum(weights * xp.exp(xp.where(kept, above, xp.minimum(above, _LARGEST_EXPONENT))), axis=-1)
     return xp.reshape(base, xp.shape(sums)) + xp.log(sums)

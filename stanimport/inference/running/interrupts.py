@@ -2,8 +2,8 @@
 
 Python raises KeyboardInterrupt wherever the main thread happens to be. In the initialization of an extension module it
 becomes an ImportError; in a callback of the garbage collector, of which JAX has one, it is printed and forgotten, and
-sampling goes on. So while the functions of this package run, an interrupt is noted, and raised where it can do no harm:
-between runs of compiled programs, while the main thread waits for them, and where a program's own code, which is traced,
+sampling goes on. So while the functions of this package run, an interrupt is noted and raised where it can do no harm:
+between runs of compiled programs, while the main thread waits for them, and where a program's own code, that is traced,
 comes to its next line. Who interrupts twice is not kept waiting.
 """
 from __future__ import annotations
