@@ -35,6 +35,7 @@ class _Noted:
 
 
 def _note(number: int, frame: FrameType | None) -> None:
+    """An interrupt came: it waits for a safe place, the next line of a program's code among others."""
     if _Noted.pending:
         _settle()
         _Noted.handler(number, frame)
