@@ -22,6 +22,8 @@ from .importer import install, uninstall
 if TYPE_CHECKING:
     from . import cmdstanpy as cmdstanpy
     from . import inference as inference
+
+    # --- by `python -m stanimport.inference.offered`: from here
     from .inference import Fit as Fit
     from .inference import advi as advi
     from .inference import from_csv as from_csv
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from .inference import sample_many as sample_many
     from .inference import sbc as sbc
     from .inference import variational as variational
+    # --- by `python -m stanimport.inference.offered`: to here
 
 __version__ = "0.1.0"
 
@@ -44,10 +47,12 @@ __all__ = [
     "check", "configure", "format", "install", "load", "loads", "translate", "uninstall",
 ]  # fmt: skip
 
+# --- by `python -m stanimport.inference.offered`: from here
 _INFERENCE = (
     "Fit", "advi", "from_csv", "generate_quantities", "laplace_sample", "leave_groups_out", "log_prob", "optimize",
     "pathfinder", "prior_predictive", "sample", "sample_many", "sbc", "variational",
 )  # fmt: skip
+# --- by `python -m stanimport.inference.offered`: to here
 
 _PACKAGES = ("cmdstanpy", "inference")
 

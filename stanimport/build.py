@@ -12,10 +12,12 @@ without it nothing changes. The `.stan` files themselves are ordinary package da
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from setuptools import Command, Distribution
 from setuptools.command.build import build
+
+from .wheels import FOR_STUBS, LISTS, STUBS, write_all
 
 COMMAND = "compile_stan"
 
@@ -25,41 +27,28 @@ class CompileStan(Command):
 
     description = "translate Stan programs ahead of time"
     user_options: ClassVar[list[tuple[str, str | None, str]]] = [
-        ("backends=", None, "numpyro, pyro or both"),
-        ("schemes=", None, "comprehensive, mixed, generative or several"),
-        ("include-paths=", None, "folders in which #include looks, relative to the project"),
-        ("stubs", None, "write .pyi files too"),
+        *((f"{name.replace('_', '-')}=", None, what) for name, what in LISTS.items()), (STUBS, None, FOR_STUBS),
     ]  # fmt: skip
-    boolean_options: ClassVar[list[str]] = ["stubs"]
+    boolean_options: ClassVar[list[str]] = [STUBS]
 
     def initialize_options(self) -> None:
         self.build_lib: str | None = None
         self.editable_mode = False
-        self.backends: Any = []
-        self.schemes: Any = []
-        self.include_paths: Any = []
         self.stubs = False
+        for option in LISTS:
+            setattr(self, option, [])
 
     def finalize_options(self) -> None:
         self.set_undefined_options("build_py", ("build_lib", "build_lib"))
-        for option in ("backends", "schemes", "include_paths"):
+        for option in LISTS:
             self.ensure_string_list(option)
 
     def run(self) -> None:
         """Translate; an editable install reads its sources, which are translated when they are imported."""
         if self.editable_mode:
             return
-        from .compile import compile_package
-
-        written = compile_package(
-            Path(self.build_lib or "."), backends=self.backends, schemes=self.schemes,
-            include_paths=[Path(p) for p in self.include_paths],
-        )  # fmt: skip
-        self.announce(f"translated {len(written)} Stan programs", 2)
-        if self.stubs:
-            from .stubs import write_stubs
-
-            write_stubs(Path(self.build_lib or "."), include_paths=[Path(p) for p in self.include_paths])
+        written = write_all(Path(self.build_lib or "."), {name: getattr(self, name) for name in LISTS}, self.stubs)
+        self.announce(f"translated {sum(p.suffix == '.stanc' for p in written)} Stan programs", 2)
 
     def get_source_files(self) -> list[str]:
         """Nothing beyond what the project lists as its package data."""

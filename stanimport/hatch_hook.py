@@ -18,7 +18,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.plugin import hookimpl
 
-OPTIONS = {"backends", "schemes", "include_paths"}
+from .wheels import LISTS, STUBS, write_all
+
 _OF_HATCH = {"dependencies", "require-runtime-dependencies", "require-runtime-features", "enable-by-default"}
 
 
@@ -47,7 +48,7 @@ class StanBuildHook(BuildHookInterface[Any]):
                 copy = folder / file.distribution_path
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file.path, copy)
-        for path in self._written(folder, chosen):
+        for path in write_all(folder, chosen, bool(self.config.get(STUBS)), Path(self.root)):
             build_data["force_include"][str(path)] = path.relative_to(folder).as_posix()
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
@@ -57,29 +58,16 @@ class StanBuildHook(BuildHookInterface[Any]):
 
     def _chosen(self) -> dict[str, list[str]]:
         """The options that are lists of words."""
-        if unknown := self.config.keys() - OPTIONS - _OF_HATCH - {"stubs"}:
+        if unknown := self.config.keys() - LISTS.keys() - _OF_HATCH - {STUBS}:
             raise ValueError(f"the hook stanimport has no option {', '.join(sorted(unknown))}: it has "
-                             f"{', '.join(sorted(OPTIONS | {'stubs'}))}")  # fmt: skip
-        chosen = {name: self.config.get(name, []) for name in OPTIONS}
+                             f"{', '.join(sorted({*LISTS, STUBS}))}")  # fmt: skip
+        chosen = {name: self.config.get(name, []) for name in LISTS}
         for name, words in chosen.items():
             if not isinstance(words, list) or not all(isinstance(w, str) for w in words):
                 raise ValueError(f"the hook stanimport: {name} is a list of strings, not {words!r}")
-        if not isinstance(self.config.get("stubs", False), bool):
-            raise ValueError(f"the hook stanimport: stubs is true or false, not {self.config['stubs']!r}")
+        if not isinstance(self.config.get(STUBS, False), bool):
+            raise ValueError(f"the hook stanimport: {STUBS} is true or false, not {self.config[STUBS]!r}")
         return chosen
-
-    def _written(self, folder: Path, chosen: dict[str, list[str]]) -> list[Path]:
-        """Translations, and stubs where they are asked for, of the programs in a folder."""
-        from .compile import compile_package
-        from .stubs import write_stubs
-
-        include_paths = [Path(self.root, p) for p in chosen["include_paths"]]
-        made = compile_package(
-            folder, backends=chosen["backends"], schemes=chosen["schemes"], include_paths=include_paths
-        )  # fmt: skip
-        if self.config.get("stubs"):
-            made += write_stubs(folder, include_paths=include_paths)
-        return made
 
 
 @hookimpl

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .arrays import is_of_data, named
-from .arrays.base import Array, Namespace
+from .arrays.base import Array, Namespace, Real
 from .errors import StanDomainError, StanIndexError
 from .rejection import is_noted, refuse, whole
 
@@ -87,7 +87,7 @@ def size(function: str, name: str, n: object) -> int:
     return max(count, 0)
 
 
-def index(xp: Namespace, function: str, i: Any, n: int, what: str = "") -> Any:
+def index(xp: Namespace, function: str, i: Real, n: int, what: str = "") -> Any:
     """An index from 1 to n; one that depends on parameters, and rejects the draw, moved into the range."""
 
     def error() -> StanIndexError:
@@ -108,7 +108,7 @@ def symmetric(xp: Namespace, function: str, m: Array) -> int:
     return n
 
 
-def asymmetric(xp: Namespace, m: Any) -> Any:
+def asymmetric(xp: Namespace, m: Array) -> Any:
     """Where a square matrix is not symmetric, NaN included."""
     return ~(xp.abs(m - xp.transpose(m)) <= SYMMETRY_TOLERANCE)
 

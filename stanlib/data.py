@@ -15,6 +15,7 @@ import numpy as np
 from . import constraints
 from .arrays import numpy as xp
 from .arrays import uses_jax
+from .arrays.base import Real
 from .batches import bounds_all_rows
 from .checks import check_bounds
 from .constraints import reasons
@@ -70,7 +71,7 @@ class StandIn:
         return kind(value) if value.ndim == 0 else value.astype(kind)
 
 
-def _whole(low: Any, high: Any, at: Any, kind: int) -> Any:
+def _whole(low: Real, high: Real, at: Real, kind: int) -> Any:
     """Integers within bounds, different ones as far as these allow it."""
     steps = (at, at + 1, at + _FAR, at + _FAR)[kind]
     with np.errstate(invalid="ignore"):
@@ -81,7 +82,7 @@ def _whole(low: Any, high: Any, at: Any, kind: int) -> Any:
         return np.where(np.isfinite(low), low + within, np.where(np.isfinite(high), below, unbounded))
 
 
-def _inside(low: Any, high: Any, at: Any, kind: int) -> Any:
+def _inside(low: Real, high: Real, at: Any, kind: int) -> Any:
     """Different numbers within bounds."""
     steps = (0.25 * (at + 1) + 0.125 * (kind % 2)) * (1, 1, _FAR, 1 / _FAR)[kind]
     share = ((at + 1 + 0.5 * (kind % 2)) / (at.size + 2)) ** (1, 1, 1 / _FAR, _FAR)[kind]
@@ -98,7 +99,7 @@ class Reader:
         self.program, self.given = program, given
         self.variables = {v.name: v for v in program.data}
 
-    def __call__(self, name: str, shape: Sequence[int] = (), constraint: str | None = None, **bounds: Any) -> Any:
+    def __call__(self, name: str, shape: Sequence[int] = (), constraint: str | None = None, **bounds: Real) -> Any:
         """The value of a variable, converted and checked.
 
         `shape` holds the declared sizes, `constraint` the name of a constrained type, `bounds` lower and upper.

@@ -120,7 +120,7 @@ def _text(self: Any) -> str:
     return f"{type(self).__qualname__}({fields})"
 
 
-def _refuse(self: Any, name: str, value: object = None) -> NoReturn:
+def _refuse(self: object, name: str, value: object = None) -> NoReturn:
     raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
 
 

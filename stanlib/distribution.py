@@ -32,7 +32,7 @@ from . import at_sight, registry, signatures, supports
 from .arrays import is_of_data, namespace
 from .arrays.base import Array, Namespace
 from .dataclass import dataclass
-from .domains import Domain, Interval, guard, outside
+from .domains import Domain, Interval, everywhere, guard, outside
 from .observations import ENDS, check_sizes, common_shape, numbers, with_ends
 from .registry import Function
 from .rejection import collected, is_explaining, refuse
@@ -57,8 +57,7 @@ class Native:
     keywords: Mapping[str, str] = field(default_factory=dict)
 
     def on(self, backend: str) -> str | None:
-        special: str | None = getattr(self, backend)
-        return self.name if special == "" else special
+        return self.name if (special := cast("str | None", getattr(self, backend))) == "" else special
 
 
 Check = tuple[int, str, Domain]  # a parameter's position, its name and its domain
@@ -179,6 +178,11 @@ class Distribution:
         return {n: replace(d, traced=d.traced and n not in self.logged) for n, d in self.domains.items()}
 
     @cached_property
+    def probability_domains(self) -> dict[str, Domain]:
+        """Those of the distribution functions: below an infinite location lies a probability of 0, or of 1."""
+        return {n: everywhere(d) for n, d in self.domains.items()}
+
+    @cached_property
     def vectorized(self) -> tuple[bool, ...]:
         """Which parameters are one number per observation: `reals` and `ints`, not vectors and matrices."""
         arguments = signatures.parse(self.texts[0]).arguments[1:]
@@ -218,7 +222,7 @@ class Distribution:
             terms = terms if b is None else xp.where(b, -xp.inf, terms)
         return terms
 
-    def wrong_variate(self, method: str, y: Any, arguments: Sequence[Any]) -> Array | None:
+    def wrong_variate(self, method: str, y: Any, arguments: Sequence[object]) -> Array | None:
         """For which known outcomes Stan throws, one truth value for each; None if for none, or if they aren't known."""
         domain = self._outcomes(method, arguments) if is_of_data((y,)) else None
         if domain is None or not is_of_data(domain.bounds):
@@ -255,7 +259,7 @@ class Distribution:
         xp = namespace(arguments)
         name, (y, *parameters) = f"{self.name}_{method}", arguments
         self.refuse_variate(xp, method, y, parameters)
-        domains = self.density_domains if method == self.density else self.domains
+        domains = self.density_domains if method == self.density else self.probability_domains
         checks = tuple((i, n, domains[n]) for i, n in enumerate(self.argument_names) if n in domains)
         given = (y, *guard(xp, name, parameters, checks))
         return numbers(name, self.methods[method](xp, *(xp.reals if self.density == "lpmf" else xp.convert)(given)))
@@ -309,9 +313,9 @@ class Distribution:
 
     def refuse_variate(self, xp: Namespace, method: str, y: Array, arguments: Sequence[object]) -> None:
         """Reject the draw, or raise, for an outcome for which Stan throws."""
-        domain = self._outcomes(method, arguments)
-        if domain is not None:
-            guard(xp, f"{self.name}_{method}", (y,), [(0, self.variate_name, domain)])
+        if (domain := self._outcomes(method, arguments)) is not None:
+            looked_at = domain if method == self.density else everywhere(domain)
+            guard(xp, f"{self.name}_{method}", (y,), [(0, self.variate_name, looked_at)])
 
 
 def _in_reals(x: Array) -> Array:
@@ -367,29 +371,25 @@ def _summed_function(d: Distribution, method: str) -> Function:
     name, reduction = f"{d.name}_{method}{'__' * (method == 'pmf')}", "prod" if method in ("cdf", "pmf") else "sum"
     texts = tuple(t.replace(f"{d.name}_{d.density}(", f"{name}(") for t in d.texts)
 
-    def body(xp: Namespace, y: Array, *parameters: object) -> Array:
-        arguments: Sequence[Any] = parameters
-        if d.density == "lpmf":
-            y, *arguments = xp.reals((y, *arguments))
-        return numbers(name, getattr(xp, reduction)(d.methods[method](xp, y, *arguments)))
+    def body(xp: Namespace, *given: Any) -> Array:
+        arguments = xp.reals(given) if d.density == "lpmf" else given
+        return numbers(name, getattr(xp, reduction)(d.methods[method](xp, *arguments)))
 
     def check(xp: Namespace, y: Array, *parameters: object) -> None:
         d.check_sizes(xp, name, (y, *parameters), texts[0])
         d.refuse_variate(xp, method, y, parameters)
 
     body.__doc__ = d.doc
-    domains = d.density_domains if method == d.density else d.domains
-    return Function(
-        name, name, texts, body, domains=domains, check=check, examples=d.examples, distribution=d, reduction=reduction
-    )
+    return Function(name, name, texts, body, check=check, examples=d.examples, distribution=d, reduction=reduction,
+                    domains=d.density_domains if method == d.density else d.probability_domains)  # fmt: skip
 
 
 def _rng_function(d: Distribution) -> Function:
     name, domains = f"{d.name}_rng", {**d.domains, **d.rng_domains}
 
-    def body(xp: Namespace, random: object, *arguments: object) -> Array:
+    def body(xp: Namespace, random: object, *arguments: object) -> Any:
         d.check_sizes(xp, name, arguments, d.rng_texts[0])
-        return cast("Array", d.methods["rng"](xp, random, *arguments))
+        return d.methods["rng"](xp, random, *arguments)
 
     return Function(name, name, d.rng_texts, body, sizes=d.sizes, domains=domains, random=True, distribution=d)
 

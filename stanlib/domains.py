@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -33,7 +34,7 @@ class Domain:
         if not numpy.asarray(self.test(numpy, numpy.asarray(x), *self._known_bounds())).all():
             raise self.error(function, argument, x)
 
-    def inside(self, xp: Namespace, x: object) -> Any:
+    def inside(self, xp: Namespace, x: object) -> Array:
         """Where a value is inside."""
         return xp.asarray(self.test(xp, *xp.convert((x, *self.bounds))))
 
@@ -81,6 +82,11 @@ class Domain:
 def or_nan(description: str, test: Callable[[Namespace, Any], object], safe: float | None = None) -> Domain:
     """A domain to which NaN belongs too."""
     return Domain(description, lambda xp, x: test(xp, x) | xp.isnan(x), safe=safe)
+
+
+def everywhere(domain: Domain) -> Domain:
+    """The domain, to be looked at in containers that parameters decide, too: where no NaN comes by itself."""
+    return domain if domain.traced else replace(domain, traced=True)
 
 
 def guard(

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import signatures
 from .arrays import is_of_data
-from .arrays.base import Array, Namespace
+from .arrays.base import Array, Namespace, Real
 from .distribution import Distribution, get
 from .errors import StanError, StanUnsupportedError
 from .quantiles import truncated_quantile
@@ -58,7 +58,7 @@ def part(
     return truncated_quantile(xp, record, tuple(wide), lower, upper, share)
 
 
-def marked(own: Any, read: Sequence[Any], chosen: Any = ()) -> Any:
+def marked(own: Any, read: Sequence[Any], chosen: Any = ()) -> np.ndarray:
     """What becomes of components that a statement draws, which reads others: both as they are before it.
 
     Args:
@@ -73,12 +73,12 @@ def marked(own: Any, read: Sequence[Any], chosen: Any = ()) -> Any:
     return np.where(is_first | (made == TOO_EARLY), made, TWICE)[()]
 
 
-def numbers(whole: Any) -> Any:
+def numbers(whole: Real) -> np.ndarray:
     """The numbers of an array's components, in its shape."""
     return np.arange(np.size(whole)).reshape(np.shape(whole))[()]
 
 
-def computed(own: object, read: Sequence[object]) -> Any:
+def computed(own: object, read: Sequence[object]) -> np.ndarray:
     """The same of variables, which may be computed twice.
 
     Raises:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .arrays.base import Real
 from .data import INTEGER_LIMIT, Reader, is_traced
 from .given import NoNumbersError, array_of, plain_of
 
@@ -98,7 +99,7 @@ def _is_foreign(value: object) -> bool:
     return hasattr(value, "device") and not isinstance(value, (np.ndarray, np.generic))
 
 
-def checked(program: Program, run: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+def checked(program: Program, run: Callable[..., object], given: dict[str, Any]) -> dict[str, Any]:
     """Data in the form of converted ones, checked as `transformed_data` checks them, and converted where they need it.
 
     Arrays of JAX and PyTorch stay what they are; so do all data if JAX traces some of them. Whole numbers in them may
@@ -125,7 +126,7 @@ def checked(program: Program, run: Callable[..., Any], given: dict[str, Any]) ->
     return given | changed
 
 
-def _is_counted(array: Any) -> bool:
+def _is_counted(array: object) -> bool:
     """Whether writing to an array is noticed, or impossible: not of NumPy's."""
     return _is_foreign(array) and not (hasattr(array, "is_inference") and array.is_inference())
 
@@ -154,7 +155,7 @@ def _counted(value: object) -> object:
     return numbers.astype(np.int64) if is_whole else value
 
 
-def _as_declared(base: str, given: Any, shape: tuple[int, ...], bounds: Mapping[str, Any]) -> Any:
+def _as_declared(base: str, given: Any, shape: tuple[int, ...], bounds: Mapping[str, object]) -> Any:
     """Numbers of a type and shape within bounds, as they are read; None for others, and where more has to be seen."""
     if type(given) is int:
         return given if base == "int" and not shape and _are_within(given, given, base, bounds) else None
@@ -180,7 +181,7 @@ def _native(base: str, array: np.ndarray, are_whole: bool) -> np.ndarray | None:
     return whole if whole is not None and (whole == array).all() else None
 
 
-def _are_within(least: Any, most: Any, base: str, bounds: Mapping[str, Any]) -> bool:
+def _are_within(least: Real, most: Real, base: str, bounds: Mapping[str, Any]) -> bool:
     """Whether numbers from the least to the most are of a type, and within bounds that are numbers themselves."""
     if base == "int" and not (-INTEGER_LIMIT <= least and most < INTEGER_LIMIT):
         return False
@@ -201,7 +202,7 @@ class _AllData(Reader):
         super().__init__(program, self.as_given)
         self.read: dict[str, Any] = {}
 
-    def __call__(self, name: str, shape: Sequence[int] = (), constraint: str | None = None, **bounds: Any) -> Any:
+    def __call__(self, name: str, shape: Sequence[int] = (), constraint: str | None = None, **bounds: Real) -> Any:
         v, given = self.variables[name], self.given[name]
         base = v.type.rpartition(" ")[2]
         value = _as_declared(base, given, tuple(map(int, shape)), bounds) if constraint is None else None

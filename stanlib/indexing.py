@@ -43,7 +43,7 @@ def at(x: object, *indices: object) -> Any:
     return _picked(xp, x, converted)
 
 
-def _picked(xp: Namespace, x: Any, converted: list[Any]) -> object:
+def _picked(xp: Namespace, x: object, converted: list[Any]) -> object:
     """The part of x that NumPy's indices select, each along its own axis."""
     if len(converted) == 1 or sum(_is_array(xp, i) for i in converted) <= 1 and not _is_separated(xp, converted):
         return xp.get(x, tuple(converted))
@@ -67,7 +67,7 @@ def assign(x: Any, value: Any, *indices: Any, over: Any = None) -> Any:
     return xp.at_set(x, _target(xp, x, value, indices), value)
 
 
-def assign_in_place(x: Any, value: Any, *indices: Any, over: object = None) -> None:
+def assign_in_place(x: Any, value: Any, *indices: object, over: object = None) -> None:
     """`x[i, j, ...] = value` for an array or tensor (or tuple of such) that nothing else refers to."""
     if over is not None or differs_between_lanes((x, value, *_values(indices))):
         hand_over("assign", x, value, *indices, over=over, in_place=True)

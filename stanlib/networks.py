@@ -115,7 +115,7 @@ class Network:
             raise self.error(f"returns {given}, declared is a tuple of {len(declared.items)}")
         return tuple(map(self._as_declared, value, declared.items))
 
-    def _array(self, value: Any, dims: int, declared: str) -> Any:
+    def _array(self, value: object, dims: int, declared: str) -> Any:
         """An array of so many axes: several of one shape are one array."""
         if not isinstance(value, (tuple, list)):
             return self._of_dims(value, dims, declared)
@@ -174,7 +174,7 @@ class Network:
         lines = (v.line for v in self.program.parameters if v.name == f"{self.name}.{name}")
         return next((f" in line {line}" for line in lines if line), "")
 
-    def registered(self, make: Callable[[], Any], is_trained: Callable[[], bool]) -> Any:
+    def registered(self, make: Callable[[], object], is_trained: Callable[[], bool]) -> Any:
         """What `make()` returns, made once in a call of the model.
 
         Raises:
@@ -216,7 +216,7 @@ class Network:
             self._found = self._imported()
         return self._found
 
-    def instance(self, found: Any) -> Any:
+    def instance(self, found: object) -> Any:
         """The network, made if a class or a function without arguments is given for it."""
         if inspect.isclass(found) or inspect.isfunction(found):
             try:
@@ -270,7 +270,7 @@ class Network:
         return f"pass it, model(..., {self.name}=...), or stanimport.configure(network_packages=[{module_name!r}])"
 
 
-def _is_network(found: Any) -> bool:
+def _is_network(found: object) -> bool:
     """Whether something is a module of one of the libraries for networks, or a class of such."""
     kind = found if inspect.isclass(found) else type(found)
     return any(c.__name__ == "Module" and c.__module__.partition(".")[0] in _LIBRARIES for c in kind.__mro__)

@@ -305,7 +305,7 @@ class Guide(Model):
 
     is_guide = True
 
-    def _rejected(self, flag: Any) -> None:
+    def _rejected(self, flag: object) -> None:
         """A guide can't reject: the model does."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays.base import Array, Namespace
+from .arrays.base import Array, Namespace, Real
 from .dataclass import dataclass
 from .distribution import Distribution
 
@@ -24,7 +24,7 @@ _Bracket = tuple[Any, Any, Any, Any, Any, Any, Any]  # two points around a zero,
 
 @np.errstate(all="ignore")  # where both probabilities are 0 their difference is no number: such points are not below
 def truncated_quantile(
-    xp: Namespace, record: Distribution, arguments: tuple[Any, ...], lower: Any, upper: Any, share: Any
+    xp: Namespace, record: Distribution, arguments: tuple[object, ...], lower: object, upper: object, share: object
 ) -> Array:
     """The point between the bounds below which lies the given share of the probability between them.
 
@@ -54,11 +54,11 @@ def _finite(xp: Namespace, like: Any, bound: Any, otherwise: float) -> Any:
     return 0.0 * like + xp.minimum(xp.maximum(otherwise if bound is None else bound, -most), most)
 
 
-def _greatest_exponent(xp: Namespace, like: Any) -> int:
+def _greatest_exponent(xp: Namespace, like: object) -> int:
     return 1022 if xp.rounding(like) < 1e-10 else 126
 
 
-def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> Any:
+def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> Array:
     """Where an increasing function changes its sign between two points, in every element.
 
     While the ends of the interval are of different orders of magnitude, a step takes a number between these; then the
@@ -85,11 +85,11 @@ def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> Any:
     return xp.where(abs(beyond) < abs(at), other, x)
 
 
-def _are_alike(xp: Namespace, a: Any, b: Any) -> Any:
+def _are_alike(xp: Namespace, a: Real, b: Real) -> Array:
     return (xp.maximum(a, b) <= _ALIKE * xp.minimum(a, b)) | (xp.minimum(a, b) >= _ALIKE * xp.maximum(a, b))
 
 
-def _between_magnitudes(xp: Namespace, a: Any, b: Any) -> Any:
+def _between_magnitudes(xp: Namespace, a: Any, b: Any) -> Array:
     """A number between two: 0 if their signs differ, else of an exponent between theirs, small ones before great ones.
 
     The exponents are halved by their arcsinh, as they may be from -1022 to 1023, and seldom are.
@@ -155,7 +155,8 @@ class _Tails:
 
 
 def excess(
-    xp: Namespace, record: Distribution, arguments: tuple[Any, ...], lower: Any, upper: Any, share: Any, point: Any
+    xp: Namespace, record: Distribution, arguments: tuple[object, ...], lower: object, upper: object, share: Real,
+    point: Real
 ) -> Any:
     """How much more probability lies below a point than below the quantile: 0 there, with derivatives of its own."""
 

@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from .arrays import differs_between_lanes, is_of_data, named, namespace, tracing
+from .arrays.base import Real
 from .errors import StanError, StanReject, StanRuntimeError
 from .lanes import frames
 
@@ -244,7 +245,7 @@ def pending() -> Any:
     return None if found is None or _gathering.get() else found.take()
 
 
-def _where_masked(bad: Any) -> object:
+def _where_masked(bad: Real) -> object:
     """The condition, where code runs for lanes of a loop that a mask may leave out: some lane must be left."""
     frame = frames.current()
     if frame.mask is None or is_of_data((bad,)) and not named("numpy").any(bad):
@@ -270,12 +271,12 @@ def poisoned(values: Any, flag: Any, integer: int | None = None) -> Any:
     return values if values is None or instead is None else xp.where(flag, instead, values)
 
 
-def unusable(values: Any, flag: Any) -> Any:
+def unusable(values: object, flag: object) -> Any:
     """The values with NaN for reals, NO_INTEGER for integers where a draw is rejected; tuples and dicts too."""
     return poisoned(values, flag, NO_INTEGER)
 
 
-def any_of(bad: Any) -> Any:
+def any_of(bad: Real) -> Any:
     """Whether any component of a condition holds."""
     return namespace((bad,)).any(bad) if getattr(bad, "shape", ()) else bad
 

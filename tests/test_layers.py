@@ -54,8 +54,9 @@ ALLOWED = {
     "stanimport.notebook": {
         "stanimport.api", "stanimport.errors", "stanimport.importer", "stanimport.loading", "stanimport.settings",
     },
-    "stanimport.build": {"stanimport.compile", "stanimport.stubs"},
-    "stanimport.hatch_hook": {"stanimport.compile", "stanimport.stubs"},
+    "stanimport.wheels": {"stanimport.compile", "stanimport.stubs"},
+    "stanimport.build": {"stanimport.wheels"},
+    "stanimport.hatch_hook": {"stanimport.wheels"},
     "stanimport.stubs": {"stanlib", "stanimport.api", "stanimport.compile", "stanimport.files"},
     "stanimport.compile": {
         "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.cache", "stanimport.files",

@@ -375,7 +375,7 @@ def _verify_eta(eta: object) -> None:
         raise ValueError(f"Argument 'eta' must be greater than 0, found {eta!r}")
 
 
-def _metric(metric: Any) -> Any:
+def _metric(metric: object) -> Any:
     """The metric, by its whole name where it has one; CmdStan's default for none."""
     short = {None: "diag_e", "diag": "diag_e", "dense": "dense_e", "unit": "unit_e"}
     return short.get(metric, metric) if metric is None or isinstance(metric, str) else metric

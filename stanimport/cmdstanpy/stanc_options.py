@@ -17,7 +17,7 @@ _KNOWN = (
 )  # fmt: skip
 
 
-def verified(stanc_options: Mapping[str, Any] | None) -> dict[str, Any]:
+def verified(stanc_options: Mapping[str, object] | None) -> dict[str, Any]:
     """The options.
 
     Raises:
@@ -34,7 +34,7 @@ def verified(stanc_options: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def include_paths(
-    stanc_options: Mapping[str, Any] | None, program: str | os.PathLike[str] | None = None
+    stanc_options: Mapping[str, object] | None, program: str | os.PathLike[str] | None = None
 ) -> Sequence[str | os.PathLike[str]]:  # fmt: skip
     """The folders for `#include` among the options, a path, a list or a text with commas, and the program's own.
 
@@ -49,7 +49,7 @@ def include_paths(
     return [*paths, Path(program).parent] if paths and program is not None else paths
 
 
-def warn_pedantically(program: Path, stanc_options: Mapping[str, Any], functions: Mapping[str, str] | None) -> None:
+def warn_pedantically(program: Path, stanc_options: Mapping[str, object], functions: Mapping[str, str] | None) -> None:
     """Warn of what is allowed but seldom meant, where "warn-pedantic" asks for it."""
     if stanc_options.get("warn-pedantic"):
         found = api.check(

@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from logging import Logger, getLogger
 from pathlib import Path
-from typing import Any
 
 from .. import api
 from .files import write_stan_json as write_stan_json  # where CmdStanPy has it too
@@ -22,7 +21,7 @@ def install_cmdstan(*args: object, **options: object) -> bool:
     return True
 
 
-def rebuild_cmdstan(*args: Any, **options: Any) -> None:
+def rebuild_cmdstan(*args: object, **options: object) -> None:
     """Nothing has to be built."""
 
 

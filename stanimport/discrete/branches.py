@@ -11,7 +11,6 @@ from ..ir.unpacking import unpacked
 from .components import flattened
 from .parameters import Stmts
 
-_LEAVING = (gprob.Break, gprob.Continue, gprob.Return)  # what stands behind them may not be reached
 _LARGE = 400  # nodes of a value that does not take the place of a variable
 
 
@@ -21,7 +20,7 @@ def without_continue(body: Stmts) -> Stmts:
     for at, s in enumerate(body):
         s = traversal.with_bodies(s, without_continue)
         if isinstance(s, gprob.If) and not s.otherwise and s.then and isinstance(s.then[-1], gprob.Continue):
-            if not any(isinstance(t, (gprob.Break, gprob.Continue)) for t in s.then[:-1]):
+            if not any(isinstance(t, uses.BREAKS) for t in s.then[:-1]):
                 rest_ = without_continue(body[at + 1 :])
                 return (*out, replace(s, then=s.then[:-1], otherwise=rest_))
         out.append(s)
@@ -107,7 +106,7 @@ def _composed(before: Sequence[gprob.Stmt], s: gprob.Stmt) -> tuple[int, gprob.S
         if last.place.name in uses.written((first,)):
             return None if (made := _joined(first, last, s, between)) is None else (at, made)
         inner = list(uses.walk_statements((first,)))
-        if any(last.place.name in uses.reads(t) or isinstance(t, _LEAVING) for t in inner):
+        if any(last.place.name in uses.reads(t) or isinstance(t, uses.ESCAPES) for t in inner):
             return None
         between |= uses.written((first,))
     return None

@@ -54,7 +54,7 @@ def _is_known(s: gprob.Stmt, path: Sequence[gprob.Stmt], known: Set[str]) -> boo
     for p in path:
         if not isinstance(p, (gprob.For, gprob.If)) or not uses.reads(p) <= here:
             return False
-        if any(isinstance(t, (gprob.Break, gprob.Continue)) for t in uses.walk_statements((p,))):
+        if uses.breaks((p,)):
             return False
         here.update(uses.counts(p))
     return isinstance(s, (gprob.Declare, gprob.Assign)) and uses.reads(s) <= here

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import replace
-from typing import Any
 
 from stanlib.types import is_scalar
 
@@ -17,7 +16,7 @@ from .parameters import Stmts
 
 def distributed(body: Stmts, known: Set[str]) -> Stmts:
     """Statements with the densities in them inside of the choices; names are `known` if their values are data."""
-    def change(node: object) -> Any:
+    def change(node: object) -> object:
         if not gprob.is_density(node):
             return node
         found = [k for k, a in enumerate(node.arguments) if _is_choice(a, known)]

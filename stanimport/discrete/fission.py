@@ -12,7 +12,7 @@ from dataclasses import replace
 from ..ir import gprob, traversal, uses
 from .parameters import Stmts
 
-_WHOLE = (gprob.Break, gprob.Continue, gprob.Return, gprob.Message)  # loops with these stay as they are
+_WHOLE = (*uses.ESCAPES, gprob.Message)  # loops with these stay as they are
 
 
 def fissioned(body: Stmts, tainted: Set[str]) -> Stmts:

@@ -24,7 +24,7 @@ def renamed(body: Stmts, names: Fresh) -> Stmts:
 def with_names(body: Stmts, new: Mapping[str, str]) -> Stmts:
     """Statements with other names for some variables, which become local ones."""
 
-    def change(node: object) -> Any:
+    def change(node: object) -> object:
         if isinstance(node, gprob.Declare) and node.name in new:
             return replace(node, name=new[node.name], site=None, constraint=None)
         if isinstance(node, (gprob.Var, gprob.Place, gprob.For, gprob.ForEach)) and node.name in new:

@@ -61,7 +61,7 @@ def _is_harmless_law(s: gprob.Stmt, index: str, chosen: bool) -> bool:
 
 
 def _at_zero(e: gprob.Expr, index: str) -> gprob.Expr:
-    def changed(n: Any) -> Any:
+    def changed(n: object) -> Any:
         return gprob.int_const(0, n.span) if isinstance(n, gprob.Var) and n.name == index else simpler(n)
 
     out: gprob.Expr = traversal.rewrite(e, changed)

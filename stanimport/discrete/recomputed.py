@@ -190,7 +190,7 @@ class _Reader:
             inside = self.inside(p, at, e)
             yield from inner if inside is None else (gprob.If(e.span, inside, inner, ()),)
 
-    def swapped(self, n: Any, name: str, at: dict[str, gprob.Expr]) -> Any:
+    def swapped(self, n: object, name: str, at: dict[str, gprob.Expr]) -> Any:
         """A node of a part with a variable in place of the component, and indices in place of those of its loops."""
         if isinstance(n, gprob.Var):
             return at.get(n.name, n)

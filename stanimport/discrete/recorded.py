@@ -94,7 +94,7 @@ def _steps(s: gprob.While, body: Stmts, at: int, static: Set[str]) -> _Steps | N
     changed = uses.written(step)
     start = {n: e for n, e in start.items() if n in changed}
     others = uses.written((*body[at + 1 :], *inner)) | {n for t in body[:at] for n in _set(t)}
-    left = any(isinstance(t, (gprob.Break, gprob.Continue)) for t in uses.walk_statements(s.body))
+    left = uses.breaks(s.body)
     if left or changed & others or not uses.names_in(s.condition) <= static | changed or not changed:
         return None
     return _Steps(s, inner, step, start)

@@ -143,7 +143,7 @@ def _loop(name: str, body: Stmts, known: Set[str]) -> tuple[gprob.For, gprob.Ass
     if len(sets) != 1 or not isinstance(sets[0], gprob.Assign) or not uses.names_in((loop.lower, loop.upper)) <= known:
         return None
     inside = known | {loop.name, name}
-    left = any(isinstance(s, (gprob.Break, gprob.Continue)) for s in uses.walk_statements(loop.body))
+    left = uses.breaks(loop.body)
     return None if left or not uses.names_in(sets[0].value) <= inside else (loop, sets[0])
 
 

@@ -97,7 +97,7 @@ def key_loops(term: Term, static: Set[str]) -> tuple[gprob.For, ...]:
 def _is_left(body: Sequence[gprob.Stmt]) -> bool:
     """Whether an iteration of a loop may end early."""
     for s in body:
-        if isinstance(s, (gprob.Break, gprob.Continue)):
+        if isinstance(s, uses.BREAKS):
             return True
         if isinstance(s, gprob.If) and (_is_left(s.then) or _is_left(s.otherwise)):
             return True

@@ -100,7 +100,7 @@ def _verify_one(s: gprob.Stmt, adds: Set[str]) -> None:
     if isinstance(s, gprob.Run):
         refuse("a discrete parameter can't decide a call that returns nothing, but in the model block a function that "
                "calls itself nowhere, and leaves no loop by return", s.span)  # fmt: skip
-    if isinstance(s, (gprob.Break, gprob.Continue)):
+    if isinstance(s, uses.BREAKS):
         refuse("a discrete parameter can't decide whether a loop is left", s.span)
     for node in uses.own_nodes(s):
         if isinstance(node, gprob.TargetValue):
@@ -209,7 +209,7 @@ def _only(body: Stmts, term: gprob.Stmt | None, needed: Set[str]) -> Iterator[gp
             inner = traversal.with_bodies(s, lambda b: tuple(_only(b, term, needed)))
             if any(traversal.bodies(inner)):
                 yield inner
-        elif s is term or set(uses.writes(s)) & needed or isinstance(s, (gprob.Break, gprob.Continue)):
+        elif s is term or set(uses.writes(s)) & needed or isinstance(s, uses.BREAKS):
             yield s
 
 

@@ -47,7 +47,7 @@ def _counted(s: gprob.While) -> _Counted | None:
     """What a loop counts; None where it does not step by 1 at its end up to a bound that it leaves as it is."""
     if isinstance(s.condition, gprob.Logical) or not s.body:
         return None
-    if any(isinstance(t, (gprob.Break, gprob.Continue)) for t in uses.walk_statements(s.body)):
+    if uses.breaks(s.body):
         return None
     *inner, last = s.body
     changed = uses.written(tuple(inner))

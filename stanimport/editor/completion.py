@@ -14,7 +14,7 @@ from .names import Names
 
 BLOCK, KEYWORD, TYPE, CONSTRAINT, LAW, LIBRARY = "block", "keyword", "type", "constraint", "law", "library function"
 _BLOCKS = tuple(b for b in ast.BLOCKS if b not in ("networks", "guide", "guide parameters"))
-_BOUNDS = ("lower", "upper", "offset", "multiplier")
+_BOUNDS = constraints.all_words()
 _STATEMENTS = ("for", "if", "else", "while", "return", "break", "continue", "print", "reject", "fatal_error", "profile",
                "target", "jacobian", "in")  # fmt: skip
 _DRAWS = ("generated quantities", "transformed data", "functions")

@@ -5,6 +5,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .names import Names
+
 DEEPEST = 15  # loops inside of one another before a function is made; CPython's limit is 20 blocks of all kinds
 _LOOPS = (ast.For, ast.While, ast.With)  # a loop that runs at once is a `with`
 _SCOPES = (ast.FunctionDef, ast.Lambda, ast.GeneratorExp, ast.ListComp)
@@ -53,8 +55,9 @@ class _Lifting:
 
     def __init__(self, arguments: set[str], function: ast.FunctionDef):
         self.arguments, self.function = arguments, function
-        self.taken = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} | arguments
-        self.taken |= {n.name for n in ast.walk(function) if isinstance(n, ast.FunctionDef)}
+        self.names = Names()
+        self.names.taken |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} | arguments
+        self.names.taken |= {n.name for n in ast.walk(function) if isinstance(n, ast.FunctionDef)}
         self.mentions, self.stores = _counts(function), _stores(function)
 
     def block(self, body: list[ast.stmt]) -> tuple[list[ast.stmt], int]:
@@ -81,7 +84,7 @@ class _Lifting:
     def _lifted(self, loop: ast.stmt) -> list[ast.stmt]:
         """`def block(): loop` and its call. What the loop sets and others read belongs to the function around."""
         place = {k: getattr(loop, k) for k in ("lineno", "col_offset", "end_lineno", "end_col_offset")}
-        name, inside = self._new("block"), _counts(loop)
+        name, inside = self.names.new("block"), _counts(loop)
         shared = sorted(n for n in _stored(loop) if self.mentions.get(n, 0) > inside.get(n, 0) or n in self.arguments)
         body: list[ast.stmt] = [ast.Nonlocal(names=shared, **place)] if shared else []
         returns = _mark_returns(loop)
@@ -98,16 +101,8 @@ class _Lifting:
             self.stores[n] += 1
         if not returns:
             return [*bound, made, ast.Expr(value=call, **place)]
-        result = self._new("returned")
+        result = self.names.new("returned")
         return [*bound, made, _assign(result, call), _leaving(result, place)]
-
-    def _new(self, base: str) -> str:
-        name, number = base, 1
-        while name in self.taken:
-            number += 1
-            name = f"{base}_{number}"
-        self.taken.add(name)
-        return name
 
 
 def _leaving(result: str, place: dict[str, Any]) -> ast.stmt:

@@ -29,7 +29,7 @@ KEYWORDS = {
     "vector": "VECTOR", "row_vector": "ROW_VECTOR", "matrix": "MATRIX", "complex_vector": "COMPLEX_VECTOR",
     "complex_row_vector": "COMPLEX_ROW_VECTOR", "complex_matrix": "COMPLEX_MATRIX", "tuple": "TUPLE",
     "array": "ARRAY", **{c.name: c.name.upper() for c in constraints.types()},
-    "lower": "LOWER", "upper": "UPPER", "offset": "OFFSET", "multiplier": "MULTIPLIER", "jacobian": "JACOBIAN",
+    **{word: word.upper() for word in constraints.all_words()}, "jacobian": "JACOBIAN",
     "print": "PRINT", "reject": "REJECT", "fatal_error": "FATAL_ERROR", "T": "TRUNCATE", "target": "TARGET",
 }  # fmt: skip
 

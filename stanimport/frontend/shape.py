@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stanlib.constraints import AFFINE
+from stanlib import constraints
 
 from ..errors import Diagnostic, StanSyntaxError
 from ..source import Span
@@ -106,11 +106,11 @@ def _primitives(t: ast.SizedType) -> Iterator[ast.SizedPrimitive]:
 
 def _bounds(t: ast.SizedPrimitive, c: ast.Constraint) -> Iterator[Diagnostic]:
     names = [n for n, _ in c.arguments]
-    if c.kind == AFFINE and t.base.name == "int":  # type: ignore[attr-defined]
-        yield _error("int takes lower and upper only", c.span)
+    if c.kind == constraints.AFFINE and t.base.name == "int":  # type: ignore[attr-defined]
+        yield _error(f"int takes {' and '.join(constraints.words()[constraints.BOUNDS])} only", c.span)
     if len(set(names)) < len(names):
         yield _error(f"{names[0]!r} is given twice", c.span)
-    elif set(names) not in ({"lower", "upper"}, {"offset", "multiplier"}) and len(names) == 2:
+    elif len(names) == 2 and not any(set(names) == set(words) for words in constraints.words().values()):
         yield _error(f"{names[0]!r} and {names[1]!r} don't go together", c.span)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .running.interrupts import collected
 
 if TYPE_CHECKING:
+    # --- by `python -m stanimport.inference.offered`: from here
     from .density.points import LogProb as LogProb
     from .density.points import log_prob as log_prob
     from .failures import Failure as Failure
@@ -33,19 +34,21 @@ if TYPE_CHECKING:
     from .studies.calibration import sbc as sbc
     from .studies.many import sample_many as sample_many
     from .studies.refits import leave_groups_out as leave_groups_out
+    # --- by `python -m stanimport.inference.offered`: to here
 
-_HOMES = {
-    "density.points": ("LogProb", "log_prob"), "failures": ("Failure", "InitialValueError"),
-    "fits.diagnosis": ("Diagnosis",), "fits.fit": ("Fit",), "fits.observations": ("LikelihoodWarning",),
-    "fits.predictive": ("Predictions", "prior_predictive"), "fits.replications": ("ReplicationWarning",),
-    "io.data": ("read_data",), "methods.advi": ("advi",), "methods.importance": ("ParetoWarning",),
-    "methods.laplace_sampling": ("laplace_sample",), "methods.optimization": ("ConvergenceWarning", "optimize"),
-    "methods.pathfinder": ("pathfinder",), "methods.regeneration": ("from_csv", "generate_quantities"),
-    "methods.sampling": ("DivergenceWarning", "sample"), "methods.variational_inference": ("variational",),
-    "methods.background": ("Sampling",), "studies.calibration": ("sbc",), "studies.many": ("sample_many",),
-    "studies.refits": ("leave_groups_out",),
+# --- by `python -m stanimport.inference.offered`: from here
+_HOME = {
+    "LogProb": "density.points", "log_prob": "density.points", "Failure": "failures", "InitialValueError": "failures",
+    "Diagnosis": "fits.diagnosis", "Fit": "fits.fit", "LikelihoodWarning": "fits.observations",
+    "Predictions": "fits.predictive", "prior_predictive": "fits.predictive",
+    "ReplicationWarning": "fits.replications", "read_data": "io.data", "advi": "methods.advi",
+    "Sampling": "methods.background", "ParetoWarning": "methods.importance",
+    "laplace_sample": "methods.laplace_sampling", "ConvergenceWarning": "methods.optimization",
+    "optimize": "methods.optimization", "pathfinder": "methods.pathfinder", "from_csv": "methods.regeneration",
+    "generate_quantities": "methods.regeneration", "DivergenceWarning": "methods.sampling",
+    "sample": "methods.sampling", "variational": "methods.variational_inference", "sbc": "studies.calibration",
+    "sample_many": "studies.many", "leave_groups_out": "studies.refits",
 }  # fmt: skip
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "ConvergenceWarning", "Diagnosis", "DivergenceWarning", "Failure", "Fit", "InitialValueError",
@@ -53,6 +56,7 @@ __all__ = [
     "from_csv", "generate_quantities", "laplace_sample", "leave_groups_out", "log_prob", "optimize", "pathfinder",
     "prior_predictive", "read_data", "sample", "sample_many", "sbc", "variational",
 ]  # fmt: skip
+# --- by `python -m stanimport.inference.offered`: to here
 
 
 def __getattr__(name: str) -> Any:

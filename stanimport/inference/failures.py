@@ -6,6 +6,8 @@ from typing import Any
 from stanlib.dataclass import dataclass
 from stanlib.errors import StanError
 
+__all__ = ["Failure", "InitialValueError"]
+
 
 class InitialValueError(StanError, RuntimeError):
     """No initial value was found at which the log density and its gradient are finite.

@@ -21,7 +21,7 @@ from .. import api, files
 from ..errors import StanSyntaxError
 
 
-def module_of(module: Any, networks: Mapping[str, Any] | None = None) -> Module:
+def module_of(module: object, networks: Mapping[str, object] | None = None) -> Module:
     """The translated module that was given, or that of the program at a path, with its networks.
 
     Args:
@@ -35,7 +35,7 @@ def module_of(module: Any, networks: Mapping[str, Any] | None = None) -> Module:
     return with_networks(found, networks or {}) if networks or found.stan.networks else found
 
 
-def with_networks(module: Module, networks: Mapping[str, Any]) -> Module:
+def with_networks(module: Module, networks: Mapping[str, object]) -> Module:
     """The module, whose functions have all of the program's networks: those given, the others as they are found."""
     before = module.model.with_networks(**networks).networks
     # what is given as a class is made once, not anew in every call
@@ -53,7 +53,7 @@ def _networks(module: Module) -> list[Network]:
     return [v for v in vars(module).values() if isinstance(v, Network)]
 
 
-def _given(module: Module, networks: Mapping[str, Any]) -> Module:
+def _given(module: Module, networks: Mapping[str, object]) -> Module:
     """The module, whose functions have these networks. Raises StanError for names that the program does not declare."""
     made = copied(module)
     for name in ("model", "guide", "generated_quantities"):
@@ -121,7 +121,7 @@ def with_saved_weights(
     return _given(module, known)
 
 
-def keeping_weights(module: Module, params: Mapping[str, Any]) -> Module:
+def keeping_weights(module: Module, params: Mapping[str, object]) -> Module:
     """The module, whose networks have these weights or those that they have now, and keep them if trained further."""
     return with_saved_weights(module, {**weights_of(module), **params}) if module.model.networks else module
 

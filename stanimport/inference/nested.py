@@ -28,7 +28,7 @@ def filled(tree: object, values: Iterator[object]) -> Any:
     return next(values)
 
 
-def mapped(function: Callable[..., Any], tree: object, *others: object) -> Any:
+def mapped(function: Callable[..., object], tree: object, *others: object) -> Any:
     """A tree of what the function makes of the leaves of trees of one structure."""
     every = zip(*map(leaves, (tree, *others)), strict=True)
     return filled(tree, (function(*one) for one in every))

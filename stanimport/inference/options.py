@@ -156,12 +156,12 @@ def flags(**given: object) -> None:
             raise OptionError(f"{name} must be True or False, not {value!r}")
 
 
-def counts(**given: Any) -> dict[str, int]:
+def counts(**given: object) -> dict[str, int]:
     """Options that take integers of at least 1, as ints. Raises OptionError."""
     return {name: whole(name, value, 1) for name, value in given.items()}
 
 
-def seed_or_new(seed: Any) -> int:
+def seed_or_new(seed: object) -> int:
     """The seed, an integer of at least 0; a new one if None. Raises OptionError."""
     return new_seed() if seed is None else whole("seed", seed, 0, 0)
 

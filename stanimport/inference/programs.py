@@ -93,7 +93,7 @@ class Program:
             leaves = compiled(self._constants, jax.tree.leaves((*self._given, *arguments)))
             return jax.tree.unflatten(self._tree, leaves[0] if self._is_joinable else leaves)
 
-    def placed(self, argument: Any) -> Any:
+    def placed(self, argument: object) -> Any:
         """An argument where the program runs, for many calls."""
         leaves = jax.tree.leaves(argument)
         if any(isinstance(a, jax.Array) for a in leaves):

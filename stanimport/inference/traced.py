@@ -53,7 +53,7 @@ class Traced:
             self._fixed, self.constants = _divided(constants, device)
             self.tree = jax.tree.structure(shapes)
 
-    def leaves(self, constants: Any, leaves: Any) -> Any:
+    def leaves(self, constants: Any, leaves: Any) -> list[Any]:
         """The leaves of the result, from the free constants and the leaves of the arguments."""
         given = iter(constants)
         every = [self._fixed[i] if i in self._fixed else next(given) for i in range(self._count)]

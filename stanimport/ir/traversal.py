@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from . import gprob
 
@@ -78,13 +78,23 @@ def walk(node: object) -> Iterator[Node]:
             stack += children(top)
 
 
+@overload
+def rewrite(node: gprob.Expr, change: Callable[[Any], object]) -> gprob.Expr: ...
+@overload
+def rewrite(node: gprob.Stmt, change: Callable[[Any], object]) -> gprob.Stmt: ...
+@overload
+def rewrite(node: tuple[gprob.Stmt, ...], change: Callable[[Any], object]) -> tuple[gprob.Stmt, ...]: ...
+@overload
+def rewrite(node: object, change: Callable[[Any], object]) -> Any: ...
+
+
 def rewrite(node: object, change: Callable[[Any], object]) -> Any:
     """The node rebuilt from the bottom: `change` is applied to every node after its parts."""
     if isinstance(node, tuple):
         return _same_or_new(node, [rewrite(n, change) for n in node])
     if not isinstance(node, NODES):
         return node
-    new = {}
+    new: dict[str, Any] = {}
     for name in _parts(node):
         old = getattr(node, name)
         if isinstance(old, NODES) or isinstance(old, tuple):
@@ -94,7 +104,7 @@ def rewrite(node: object, change: Callable[[Any], object]) -> Any:
     return change(replace(node, **new) if new else node)
 
 
-def _same_or_new(old: tuple[Any, ...], items: list[Any]) -> tuple[object, ...]:
+def _same_or_new(old: tuple[object, ...], items: list[Any]) -> tuple[object, ...]:
     """The old tuple where no item has changed: whoever rewrites need not compare deep programs."""
     return old if all(a is b for a, b in zip(old, items)) else tuple(items)
 

@@ -12,6 +12,8 @@ from typing import Any
 from . import gprob, traversal
 
 Stmts = Sequence[gprob.Stmt]
+BREAKS = (gprob.Break, gprob.Continue)  # what ends an iteration before the end of its body
+ESCAPES = (*BREAKS, gprob.Return)  # what ends one, or the function around it
 
 
 def walk_statements(body: Stmts) -> Iterator[gprob.Stmt]:
@@ -180,6 +182,16 @@ def names_in(node: object) -> set[str]:
 def mentions(node: object, names: Set[str]) -> bool:
     """Whether a node, or tuple of nodes, reads any of some variables."""
     return any(isinstance(n, gprob.Var) and n.name in names for n in traversal.walk(node))
+
+
+def breaks(body: Stmts) -> bool:
+    """Whether a `break` or `continue` stands in a body, of a loop inside of it too."""
+    return any(isinstance(s, BREAKS) for s in walk_statements(body))
+
+
+def escapes(body: Stmts) -> bool:
+    """The same of a `break`, `continue` or `return`."""
+    return any(isinstance(s, ESCAPES) for s in walk_statements(body))
 
 
 def always_returns(body: Sequence[gprob.Stmt]) -> bool:

@@ -17,7 +17,7 @@ from stanlib.dataclass import dataclass
 
 from ..ir import gprob, traversal
 from ..ir.gprob import Loop
-from ..ir.uses import walk_statements
+from ..ir.uses import escapes, walk_statements
 from .nests import Nest
 
 Stmts = Sequence[gprob.Stmt]
@@ -289,9 +289,6 @@ def escapes_dynamically(body: Stmts, times: BindingTimes) -> bool:
     return _escapes(body, times)[1]
 
 
-_ESCAPES = (gprob.Break, gprob.Continue, gprob.Return)
-
-
 def _escapes(body: Stmts, times: BindingTimes) -> tuple[bool, bool]:
     """Whether there is an escape in the body, and whether one depends on a dynamic condition.
 
@@ -303,5 +300,5 @@ def _escapes(body: Stmts, times: BindingTimes) -> tuple[bool, bool]:
             for inner, depends in (_escapes(b, times) for b in traversal.bodies(s)):
                 some, dynamic = some or inner, dynamic or depends or inner and times.is_dynamic(s.condition)
         else:
-            some = some or any(isinstance(t, _ESCAPES) for t in walk_statements((s,)))
+            some = some or escapes((s,))
     return some, dynamic

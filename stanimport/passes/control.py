@@ -15,7 +15,7 @@ from ..ir import gprob, traversal
 from ..ir.calls import apply
 from ..ir.fresh import Fresh
 from ..ir.gprob import Loop
-from ..ir.uses import always_returns, walk_statements
+from ..ir.uses import always_returns, escapes, walk_statements
 from ..source import Span
 from .binding_times import BindingTimes, escapes_dynamically
 from .surroundings import Surroundings
@@ -40,7 +40,7 @@ def needs_structure(body: Stmts, times: BindingTimes) -> bool:
     if escapes_dynamically(body, times):
         return True
     for s in walk_statements(body):
-        if isinstance(s, (gprob.For, gprob.While)) and _is_traced(s, times) and _has_escape(s.body):
+        if isinstance(s, (gprob.For, gprob.While)) and _is_traced(s, times) and escapes(s.body):
             return True
         if isinstance(s, (gprob.For, gprob.While)) and escapes_dynamically(s.body, times):
             return True
@@ -53,15 +53,11 @@ def _is_traced(s: gprob.Stmt, times: BindingTimes) -> bool:
     return isinstance(s, gprob.While) and times.is_dynamic(s.condition)
 
 
-def _has_escape(body: Sequence[gprob.Stmt]) -> bool:
-    return any(isinstance(s, (gprob.Break, gprob.Continue, gprob.Return)) for s in walk_statements(body))
-
-
 def tail_returns(body: Stmts) -> Stmts:
     """`if (c) return a; rest` as `if (c) return a; else rest`, and so on inside."""
     out: list[gprob.Stmt] = []
     for i, s in enumerate(body):
-        if isinstance(s, gprob.If) and _has_escape((s,)):
+        if isinstance(s, gprob.If) and escapes((s,)):
             rest = body[i + 1 :]
             if always_returns(s.then) and not always_returns(s.otherwise):
                 s, rest = replace(s, otherwise=(*s.otherwise, *rest)), ()
@@ -82,7 +78,7 @@ def _escapes_outside_tail(body: Sequence[gprob.Stmt], times: BindingTimes) -> bo
     if front and needs_structure(tuple(s for s in front if s is not None), times):
         return True
     if isinstance(last, gprob.If):
-        if times.is_dynamic(last.condition) and _has_escape((last,)):
+        if times.is_dynamic(last.condition) and escapes((last,)):
             if not (always_returns(last.then) and always_returns(last.otherwise)):
                 return True
         return any(_escapes_outside_tail(b, times) for b in traversal.bodies(last))
@@ -143,7 +139,7 @@ class _Flags:
             return [*assign, _set_flag(self.returned, s.span)]
         if isinstance(s, gprob.If):
             return [replace(s, then=self.block(s.then, loop), otherwise=self.block(s.otherwise, loop))]
-        if isinstance(s, (gprob.For, gprob.While)) and _has_escape(s.body):
+        if isinstance(s, (gprob.For, gprob.While)) and escapes(s.body):
             return self._loop(s)
         return [s]
 

@@ -23,13 +23,12 @@ from stanlib.types import INT
 
 from ..ir import counters, gprob, traversal
 from ..ir.calls import apply
-from ..ir.uses import mentions, names_in, walk_statements, writes, written
+from ..ir.uses import ESCAPES, breaks, mentions, names_in, walk_statements, writes, written
 from .binding_times import BindingTimes, shape_expressions
 from .nests import Nest
 from .surroundings import Surroundings
 
 Stmts = tuple[gprob.Stmt, ...]
-_ESCAPES = (gprob.Break, gprob.Continue, gprob.Return)
 
 
 def run(body: Stmts, around: Surroundings) -> Stmts:
@@ -60,7 +59,7 @@ def _plain(s: gprob.While, before: Sequence[gprob.Stmt], around: Surroundings, t
         return ()
     counter, by = found.counter, 1 if found.is_above else -1
     steps = counters.steps(counter.name, s.body)
-    leaves = any(isinstance(t, (gprob.Break, gprob.Continue)) for t in walk_statements(s.body))
+    leaves = breaks(s.body)
     if leaves or steps != [by] or not _is_top(counter.name, s.body) or times.draws(found.last):
         return ()
     if mentions(found.last, written(s.body)):
@@ -158,7 +157,7 @@ class _Known:
         """A statement before which so many steps were taken, None if that is not known, and how many behind it."""
         if isinstance(s, gprob.If):
             then, otherwise = self.block(s.then, steps), self.block(s.otherwise, steps)
-            ends = {by for made, by in (then, otherwise) if not (made and isinstance(made[-1], _ESCAPES))}
+            ends = {by for made, by in (then, otherwise) if not (made and isinstance(made[-1], ESCAPES))}
             after = ends.pop() if len(ends) == 1 else None
             return replace(s, condition=self.read(s.condition, steps), then=then[0], otherwise=otherwise[0]), after
         if any(True for _ in traversal.bodies(s)):  # a loop

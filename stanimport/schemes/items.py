@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from stanlib.types import Tuple, array, unwind
 
@@ -47,7 +46,7 @@ def _parts(s: gprob.Sample, names: Fresh) -> tuple[list[gprob.Sample], gprob.Mak
 def _replaced(model: Stmts, wholes: Mapping[str, gprob.MakeTuple]) -> Stmts:
     """The statements, which read the tuple of the parts instead of the parameter, and of that what they need."""
 
-    def change(node: object) -> Any:
+    def change(node: object) -> object:
         if isinstance(node, gprob.Var) and node.name in wholes:
             return wholes[node.name]
         if isinstance(node, gprob.Item) and isinstance(node.base, gprob.MakeTuple):

@@ -19,7 +19,7 @@ from stanlib.types import INT, REAL, Type, array, dimensions, is_scalar, scalar_
 from ..ir import gprob, traversal
 from ..ir.calls import raw
 from ..ir.fresh import Fresh
-from ..ir.uses import mentions, reads, walk_statements, writes
+from ..ir.uses import escapes, mentions, reads, walk_statements, writes
 from .dependence import arrange
 from .elements import element, indices, is_inside, loops_over_range, of_elements
 from .priors import NoPrior, prior
@@ -28,7 +28,6 @@ from .sites import container
 Stmts = tuple[gprob.Stmt, ...]
 Leaf = Callable[[gprob.Stmt], Iterator[gprob.Stmt]]
 _UNCERTAIN = "may be left out, or may stand more than once, as parameters have it"
-_LEAVES = (gprob.Break, gprob.Continue, gprob.Return)
 
 
 @dataclass(frozen=True)
@@ -213,7 +212,7 @@ class _Drawing:
         own = [s.name for s in walk_statements(kept) if isinstance(s, (gprob.Declare, gprob.For))]
         new = {n: self.names.helper(n) for n in dict.fromkeys(own)}
 
-        def change(node: object) -> Any:
+        def change(node: object) -> object:
             if isinstance(node, gprob.Declare) and node.name in new:
                 return replace(node, name=new[node.name], site=None, constraint=None)
             if isinstance(node, (gprob.Var, gprob.Place, gprob.For)) and node.name in new:
@@ -227,7 +226,7 @@ class _Drawing:
         """What laws and own variables become, in the loops and branches around them."""
         for s in body:
             if not any(self._is_kept(n) for n in walk_statements((s,))):
-                if any(isinstance(n, _LEAVES) for n in walk_statements((s,))):
+                if escapes((s,)):
                     raise NoPrior("stands in a loop that may end before its time")
             elif law_of(s, self.group.keys()):
                 yield from of_law(s)
@@ -335,7 +334,7 @@ class _Drawing:
     def _reading(self, node: object, instead: Mapping[str, str]) -> Any:
         """The node, which reads draws instead of parameters."""
 
-        def change(n: object) -> Any:
+        def change(n: object) -> object:
             return replace(n, name=instead[n.name]) if isinstance(n, gprob.Var) and n.name in instead else n
 
         return traversal.rewrite(node, change)

@@ -17,15 +17,13 @@ from stanlib.types import REAL
 
 from ..ir import gprob, typed
 from ..ir.fresh import Fresh
-from ..ir.uses import declared, mentions, walk_statements, writes, written
+from ..ir.uses import breaks, declared, mentions, walk_statements, writes, written
 from . import comprehensive, elementwise, mixed
 from .items import taken_apart
 from .mixed import Stmts
 from .parts import draw_parts
 from .priors import subject
 from .sites import container
-
-_LEAVES = (gprob.Break, gprob.Continue)
 
 
 def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
@@ -44,7 +42,7 @@ def _split(model: Stmts, sizes: elementwise.Sizes) -> Iterator[gprob.Stmt]:
     """The model with loops that hold laws of all elements beside other statements as two loops, those of laws first."""
     single = elementwise.with_one_law(model, sizes)
     for s in model:
-        if not isinstance(s, gprob.For) or any(isinstance(n, _LEAVES) for n in walk_statements(s.body)):
+        if not isinstance(s, gprob.For) or breaks(s.body):
             yield s
             continue
         own = declared(s.body) | written(s.body)

@@ -11,7 +11,7 @@ from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal
 from ..ir.calls import call
 from ..ir.fresh import Fresh, stem
-from ..ir.uses import assigned, counts, declared, mentions, reads, walk_statements, writes
+from ..ir.uses import ESCAPES, assigned, counts, declared, mentions, reads, walk_statements, writes
 from . import drawing
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -290,7 +290,7 @@ def live(body: Stmts, wanted: Collection[str]) -> Stmts:
 
 def _acts(s: gprob.Stmt, needed: set[str]) -> bool:
     """Whether a statement matters."""
-    if isinstance(s, (gprob.Observe, gprob.Message, gprob.Return, gprob.Break, gprob.Continue)):
+    if isinstance(s, (gprob.Observe, gprob.Message, *ESCAPES)):
         return True
     return any(_acts(i, needed) for b in traversal.bodies(s) for i in b) or bool(set(writes(s)) & needed)
 

@@ -15,7 +15,7 @@ from stanlib.types import INT
 
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
-from ..ir.uses import counts, declared, defines, depending, mentions, walk_statements
+from ..ir.uses import breaks, counts, declared, defines, depending, mentions, walk_statements
 from . import drawing, free, stepped
 from .dependence import access
 from .priors import NoPrior
@@ -131,7 +131,7 @@ def _verify_control(s: gprob.Stmt, name: str, dynamic: set[str]) -> None:
 def _verify_left(s: gprob.Stmt, dynamic: set[str]) -> None:
     """What leaves a loop around laws must be decided by data alone."""
     for i in walk_statements((s,)):
-        leaves = any(isinstance(n, (gprob.Break, gprob.Continue)) for n in walk_statements((i,)))
+        leaves = breaks((i,))
         if isinstance(i, gprob.If) and leaves and mentions(i.condition, dynamic):
             raise refused("what is sampled in the loop depends on parameters", i, _NESTED)
 

@@ -25,5 +25,15 @@ def loop(
     return carry, stack(collected)
 
 
+def linear_recurrence(stack: Callable[[Sequence[Any]], Any], growth: Any, added: Any, start: Any) -> Any:
+    """r[t] = growth[t] r[t + 1] + added[t] for all t, (length, n), from the last, behind which r is `start`, (n,)."""
+
+    def step(r: Any, x: Any) -> Any:
+        r = x[0] * r + x[1]
+        return r, r
+
+    return loop(stack, step, start, (growth, added), (), True)[1]
+
+
 def cond(predicate: Array, f: Callable[..., object], g: Callable[..., object], *args: Array) -> Any:
     return f(*args) if predicate else g(*args)

@@ -7,13 +7,17 @@ axes; axes in front are array dimensions. Source: Stan Reference Manual, "Constr
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
+
+if TYPE_CHECKING:
+    from ..random.base import Random
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +35,8 @@ class Constraint:
     of a square one), `interval` the bounds of the components. `is_sized` where the free values don't tell the size of
     the constrained one: rows and columns are then arguments. Parameters have at least the `least_sizes` (0 if there are
     none), and no more columns than rows where `is_tall`. `within` is the constrained type that has all its values,
-    `reasons` says of one value what is wrong with it.
+    `reasons` says of one value what is wrong with it. `uniform(xp, random, shape)` draws from the uniform law on the
+    values of a shape, where they have a finite volume. `start` is what free components of a feasible value are.
     """
 
     name: str
@@ -51,6 +56,8 @@ class Constraint:
     is_tall: bool = False
     within: str = ""
     reasons: Callable[[ModuleType, Any], Iterator[str]] | None = None
+    uniform: Callable[[Namespace, Random, tuple[int, ...]], Array] | None = None
+    start: float = 0.0
     value: Callable[..., Array] | None = None
     jacobian: Callable[..., Array] | None = None
 
@@ -88,9 +95,9 @@ def add(constraint: Constraint) -> Constraint:
 
 @lru_cache(maxsize=1)
 def load() -> None:
-    """Import the modules that define the records."""
-    for module in ("scalars", "vectors", "simplexes", "matrices"):
-        importlib.import_module(f"{__name__}.{module}")
+    """Import the modules of this package: they define the records."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
 
 
 def get(name: str) -> Constraint:
@@ -103,3 +110,14 @@ def types() -> tuple[Constraint, ...]:
     """The records of the constrained types."""
     load()
     return tuple(c for c in CONSTRAINTS.values() if c.base)
+
+
+@lru_cache(maxsize=1)
+def words() -> dict[str, tuple[str, ...]]:
+    """What stands in the angle brackets of declarations, in stanc's order, by the kind of constraint that it makes."""
+    return {BOUNDS: get("lower_upper").arguments, AFFINE: get(AFFINE).arguments}
+
+
+def all_words() -> tuple[str, ...]:
+    """Those of all kinds."""
+    return tuple(word for of_kind in words().values() for word in of_kind)

@@ -8,11 +8,14 @@ matrices", "Cholesky factors of correlation matrices".
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..arrays import named
 from ..arrays.base import Array, Namespace
 from . import TOLERANCE, Constraint, add, faults
+
+if TYPE_CHECKING:
+    from ..random.base import Random
 
 Indices = tuple[Any, Any]
 
@@ -126,11 +129,19 @@ def _is_corr_matrix(xp: Namespace, m: Array, *sizes: int) -> Array:
     return ones & _is_positive_definite(xp, m)
 
 
+def _any_corr_matrix(xp: Namespace, random: Random, shape: tuple[int, ...]) -> Array:
+    """Partial correlations of column j, from 1, are beta on (-1, 1) (Lewandowski, Kurowicka and Joe, 2009)."""
+    size = shape[-1]
+    concentration = xp.asarray(0.5 * (size - _by_columns(size)[1]))
+    z = random.beta(concentration, concentration, (*shape[:-2], *_pairs(shape[-2:])))
+    return _corr_matrix(xp, 0.5 * (xp.log(z) - xp.log1p(-z)), size)[0]
+
+
 CORR_MATRIX = add(
     Constraint(
         "corr_matrix", "a correlation matrix", 2, 1, _corr_matrix, _corr_matrix_inverse, _is_corr_matrix, _pairs,
         base="matrix", sizes=(1,), interval=(-1.0, 1.0), is_sized=True, within="cov_matrix",
-        reasons=faults.correlation,
+        reasons=faults.correlation, uniform=_any_corr_matrix,
     )
 )  # fmt: skip
 

@@ -7,10 +7,13 @@ result (the inverse isometric log-ratio transform). Source: Stan Reference Manua
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..arrays.base import Array, Namespace
 from . import TOLERANCE, Constraint, add, faults
+
+if TYPE_CHECKING:
+    from ..random.base import Random
 
 
 def sum_to_zero(xp: Namespace, x: Array) -> Array:
@@ -100,11 +103,16 @@ def is_simplex(xp: Namespace, y: Array) -> Array:
     return (xp.abs(xp.sum(y, axis=-1) - 1.0) <= TOLERANCE) & xp.all(y >= 0, axis=-1)
 
 
+def _any_simplex(xp: Namespace, random: Random, shape: tuple[int, ...]) -> Array:
+    parts = random.exponential(shape)
+    return parts / xp.sum(parts, axis=-1, keepdims=True)
+
+
 SIMPLEX = add(
     Constraint(
         "simplex", "a simplex", 1, 1, simplex, simplex_inverse, is_simplex, _one_less, base="vector", sizes=(1,),
         least_sizes=(1,), interval=(0.0, 1.0),
-        reasons=faults.simplex,
+        reasons=faults.simplex, uniform=_any_simplex,
     )
 )
 

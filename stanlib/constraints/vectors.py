@@ -4,10 +4,13 @@ Source: Stan Reference Manual, "Ordered vector", "Positive ordered vector", "Uni
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..arrays.base import Array, Namespace
 from . import TOLERANCE, Constraint, add, faults
+
+if TYPE_CHECKING:
+    from ..random.base import Random
 
 
 def _same(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -64,11 +67,15 @@ def _unit_vector(xp: Namespace, x: Array) -> tuple[Array, Array]:
     return x / xp.sqrt(square)[..., None], -0.5 * square
 
 
+def _any_direction(xp: Namespace, random: Random, shape: tuple[int, ...]) -> Array:
+    return _unit_vector(xp, random.normal(shape))[0]
+
+
 UNIT_VECTOR = add(
     Constraint(
         "unit_vector", "a unit vector", 1, 1, _unit_vector, lambda xp, y: y,
         lambda xp, y: xp.abs(xp.sum(y * y, axis=-1) - 1.0) <= TOLERANCE, _same,
         base="vector", sizes=(1,), least_sizes=(2,), interval=(-1.0, 1.0),
-        reasons=faults.length,
+        reasons=faults.length, uniform=_any_direction, start=1.0,  # zeros have no direction
     )
 )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Namespace, Real
 from ..dataclass import dataclass
 from .chained import Choose
 from .problem import permuted
@@ -22,7 +22,7 @@ class Summed:
 
 
 def with_elements(
-    xp: Namespace, s: Summed, stands_for: np.ndarray, values: Any, choose: Choose, uniform: Callable[..., Any]
+    xp: Namespace, s: Summed, stands_for: np.ndarray, values: Real, choose: Choose, uniform: Callable[..., Any]
 ) -> Any:
     """The positions of all elements, with those of one kind that are chosen, each given its neighbours."""
     given = [xp.get(values, (s.neighbours[:, i],)) for i in range(s.neighbours.shape[1])]

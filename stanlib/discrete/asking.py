@@ -70,7 +70,7 @@ def asked() -> Question:
 
 
 @contextmanager
-def given_integers(values: Mapping[str, Any]) -> Iterator[None]:
+def given_integers(values: Mapping[str, object]) -> Iterator[None]:
     """Inside, draws have these values of variables, by name."""
     if not values:
         yield

@@ -25,7 +25,7 @@ class SummedChains:
     tables: Any
 
 
-def with_chains(xp: Namespace, s: SummedChains, values: Any, choose: Choose, uniform: Callable[..., Any]) -> Any:
+def with_chains(xp: Namespace, s: SummedChains, values: Any, choose: Choose, uniform: Callable[..., object]) -> Any:
     """The positions of all elements, with those of chains, that are chosen."""
     there = s.chains.elements >= 0
     found = xp.swapaxes(_along(xp, s, choose, uniform(s.chains.elements.T.shape)), 0, 1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace, Real
 from .compounds import Compounds, Group, Terms
 from .problem import Rows, rows, sum_of
 
@@ -49,11 +49,11 @@ def of_links(xp: Namespace, t: Terms, tables: Sequence[Rows]) -> Rows:
     return Rows(xp.reshape(table, (xp.shape(table)[0], *t.entries.shape)), codes.reshape(-1))
 
 
-def _flat(xp: Namespace, table: Any) -> Any:
+def _flat(xp: Namespace, table: Array) -> Any:
     return xp.reshape(table, (xp.shape(table)[0], -1))
 
 
-def with_members(xp: Namespace, c: Compounds, values: Any) -> Any:
+def with_members(xp: Namespace, c: Compounds, values: Real) -> Any:
     """The positions of all elements, with those of members from those of their compounds."""
     for g in c.groups:
         values, states = xp.convert((values, g.states))

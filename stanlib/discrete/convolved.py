@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..dataclass import dataclass
 from .problem import Problem
 from .tallies import Tally
@@ -133,7 +133,7 @@ def _whether_one(xp: Namespace, single: Any) -> tuple[Any, Any]:
     return none, xp.sum(xp.log_of_sum(single, 2), axis=1) + others
 
 
-def _of_members(xp: Namespace, members: np.ndarray, widest: int, kinds: np.ndarray, of_elements: OfElements) -> Any:
+def _of_members(xp: Namespace, members: np.ndarray, widest: int, kinds: np.ndarray, of_elements: OfElements) -> Array:
     """The terms of members, (tallies, n, K); 0 for the first value of those that are none, -inf for all others."""
     none = np.where(np.arange(widest) == 0, 0.0, -np.inf)[None]
     parts, place = [none], np.zeros(members.shape, int)
@@ -152,7 +152,7 @@ def _of_members(xp: Namespace, members: np.ndarray, widest: int, kinds: np.ndarr
     return xp.reshape(xp.rearranged(all_, place.reshape(-1)), (*members.shape, widest))
 
 
-def _leaves(xp: Namespace, single: Any, steps: np.ndarray, reduce: Reduce) -> Any:
+def _leaves(xp: Namespace, single: Array, steps: np.ndarray, reduce: Reduce) -> Array:
     """The terms of members by how far each is from its least, (tallies, n, values)."""
     kind, most = steps.shape[2], int(steps.max(initial=0))
     given = np.where(steps[:, :, :1] < 0, np.arange(kind), steps)  # of what is no member the first value is 0 too
@@ -170,7 +170,7 @@ def _convolved(xp: Namespace, a: Any, b: Any, reduce: Reduce) -> Any:
     return reduce(xp, a[..., None] + _shifted(xp, b), 2)
 
 
-def _shifted(xp: Namespace, b: Any) -> Any:
+def _shifted(xp: Namespace, b: Array) -> Array:
     """b[..., s - i] in row i and column s, -inf beyond both ends: rows of one long line, each one shorter than b."""
     *outer, size = xp.shape(b)
     padded = xp.concatenate([*xp.convert((b, np.full((*outer, size), -np.inf)))], axis=-1)
@@ -178,7 +178,7 @@ def _shifted(xp: Namespace, b: Any) -> Any:
     return xp.reshape(line[..., : size * (2 * size - 1)], (*outer, size, 2 * size - 1))
 
 
-def _extreme(xp: Namespace, a: Any, b: Any, reduce: Reduce) -> Any:
+def _extreme(xp: Namespace, a: Any, b: Any, reduce: Reduce) -> Array:
     """The terms of the larger one of two."""
     out = []
     for s in range(xp.shape(a)[-1]):
@@ -202,7 +202,7 @@ def _picked(xp: Namespace, root: Any, at: np.ndarray) -> Any:
     return xp.where(there, found, -xp.inf)
 
 
-def drawn(xp: Namespace, s: SummedTallies, values: Any, choose: Choose, uniform: Callable[..., Any]) -> Any:
+def drawn(xp: Namespace, s: SummedTallies, values: Real, choose: Choose, uniform: Callable[..., Any]) -> Array:
     """The positions of all elements with those of the members, given those of the tallies."""
     count, n = s.members.shape
     chosen = xp.get(s.positions, (np.arange(count), xp.get(values, (s.targets,))))
@@ -220,7 +220,9 @@ def drawn(xp: Namespace, s: SummedTallies, values: Any, choose: Choose, uniform:
     return xp.at_set(values, s.members[there], flat)
 
 
-def _parts_of_sum(xp: Namespace, a: Any, b: Any, sums: Any, choose: Choose, uniform: Callable[..., Any]) -> Any:
+def _parts_of_sum(
+    xp: Namespace, a: Array, b: Array, sums: Any, choose: Choose, uniform: Callable[..., object]
+) -> tuple[Any, Any]:  # fmt: skip
     """Two that add up to given sums, (tallies, n)."""
     count, n, size = xp.shape(a)
     other = sums[..., None] - xp.convert((np.arange(size), sums))[0]
@@ -231,7 +233,9 @@ def _parts_of_sum(xp: Namespace, a: Any, b: Any, sums: Any, choose: Choose, unif
     return left, sums - left
 
 
-def _parts_of_extreme(xp: Namespace, a: Any, b: Any, sums: Any, choose: Choose, uniform: Callable[..., Any]) -> Any:
+def _parts_of_extreme(
+    xp: Namespace, a: Any, b: Any, sums: Any, choose: Choose, uniform: Callable[..., Any]
+) -> tuple[Any, Any]:  # fmt: skip
     """Two of which given numbers, (tallies, n), are the larger ones."""
     count, n, size = xp.shape(a)
     larger = np.maximum(np.arange(size)[:, None], np.arange(size)).reshape(-1)

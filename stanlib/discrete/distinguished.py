@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace, Real
 from .cases import Cases, Terms
 from .problem import Rows, aligned, permuted, rows
 
@@ -50,7 +50,7 @@ def of_links(xp: Namespace, c: Cases, t: Terms, tables: Sequence[Rows]) -> Rows:
     return Rows(split(given.table), codes.reshape(-1), probabilities)
 
 
-def _by_case(xp: Namespace, c: Cases, t: Terms, table: Any) -> Any:
+def _by_case(xp: Namespace, c: Cases, t: Terms, table: Array) -> Any:
     """Rows of a slot's table, by case where they differ in these: (rows, cases or 1, K) or (rows, cases or 1, K, K)."""
     outer = len(c.sizes)
     table = aligned(xp, table, t.axes, outer + t.columns.shape[1])
@@ -61,19 +61,19 @@ def _by_case(xp: Namespace, c: Cases, t: Terms, table: Any) -> Any:
     return xp.reshape(table, (count, c.count, *sizes))
 
 
-def _cases_as_rows(xp: Namespace, c: Cases, t: Terms, used: np.ndarray, table: Any) -> Any:
+def _cases_as_rows(xp: Namespace, c: Cases, t: Terms, used: np.ndarray, table: Array) -> Any:
     """Some rows of a slot's table, those of one after the other by case."""
     count, cases, *sizes = xp.shape(table := _by_case(xp, c, t, rows(xp, table, used)))
     return xp.reshape(table, (count * cases, *sizes))
 
 
-def of_around(xp: Namespace, c: Cases, sums: Any) -> Any:
+def of_around(xp: Namespace, c: Cases, sums: Array) -> Any:
     """The sums of chains, all of one case after those of another, as terms of those around each, (n, K1, ..., Kq)."""
     table = xp.reshape(sums, (*c.sizes, -1))
     return permuted(xp, table, (len(c.sizes), *range(len(c.sizes))))
 
 
-def with_members(xp: Namespace, c: Cases, values: Any) -> Any:
+def with_members(xp: Namespace, c: Cases, values: Real) -> Any:
     """The positions of all elements, with those of members from the copies in the case that is given."""
     case: Any = np.zeros(len(c.members), int)
     for size, around in zip(c.sizes, c.around.T):

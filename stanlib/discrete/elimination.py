@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..random.base import Random
 from . import absorbing, alone, chained, compounded, convolved, distinguished, merged, order, swept, tails
 from .asking import asked
@@ -52,7 +52,7 @@ def most_probable(problem: Problem) -> Any:
     return _backward(problem, _largest, lambda xp, logs, u: xp.argmax(logs, axis=-1), np.zeros)
 
 
-def _inverted(xp: Namespace, logs: Any, u: Any) -> Any:
+def _inverted(xp: Namespace, logs: Real, u: Any) -> Array:
     """The first position at which the sums of the weights exceed u times their total."""
     most = xp.max(logs, axis=-1, keepdims=True)
     sums = xp.cumsum(xp.exp(logs - xp.where(xp.isfinite(most), most, 0.0)), axis=-1)
@@ -87,11 +87,11 @@ def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[
     return values[: len(problem.kinds)]
 
 
-def _log_sum_exp(xp: Namespace, x: Any, axis: int = 1) -> Any:
+def _log_sum_exp(xp: Namespace, x: Real, axis: int = 1) -> Array:
     return xp.log_of_sum(x, axis)
 
 
-def _largest(xp: Namespace, x: Any, axis: int = 1) -> Any:
+def _largest(xp: Namespace, x: Real, axis: int = 1) -> Array:
     return xp.max(x, axis=axis)
 
 
@@ -228,10 +228,10 @@ class _Elimination:
         """Data first, which are added up beforehand, and shared tables last: XLA reads the fewest large arrays."""
         return not isinstance(f.table, np.ndarray), self.xp.shape(f.table)[0] == 1
 
-    def _count(self, term: Any) -> None:
+    def _count(self, term: Array) -> None:
         self.total = sum_of(self.xp, self.total, term)
 
-    def _add(self, elements: np.ndarray, table: Any) -> None:
+    def _add(self, elements: np.ndarray, table: Array) -> None:
         """Terms of single elements, (n or 1, K)."""
         kind = int(self.kinds[elements[0]])
         old = self.single[kind]
@@ -239,7 +239,7 @@ class _Elimination:
         nothing = isinstance(old, np.ndarray) and self.xp.shape(spread) == old.shape and not old.any()
         self.single[kind] = spread if nothing else sum_of(self.xp, old, spread)
 
-    def _spread(self, table: Any, at: np.ndarray, size: int) -> Any:
+    def _spread(self, table: Array, at: np.ndarray, size: int) -> Any:
         """The terms in the rows of their elements, 0 in all others; as often as they stand there."""
         xp = self.xp
         if xp.shape(table)[0] == 1:
@@ -261,7 +261,7 @@ class _Elimination:
         single = self.single[int(self.kinds[elements[0]])]
         return rows(self.xp, self.xp.swapaxes(single, 0, 1), np.where(elements < 0, -1, self.at[elements]))
 
-    def _joined(self, step: order.Join) -> Any:
+    def _joined(self, step: order.Join) -> Array:
         xp, parts = self.xp, []
         for slot, index in step.pieces:
             part = self.tables[slot].take(xp, index)
@@ -289,11 +289,11 @@ class _Elimination:
         else:
             self.tables.append(Rows(left))  # its number is c.result: slots are numbered in the order of the steps
 
-    def _for_all(self, elements: np.ndarray, sums: Any) -> Any:
+    def _for_all(self, elements: np.ndarray, sums: Array) -> Any:
         """The sum of those of components that these elements are of, as often as they are summed out for others."""
         return self._counted(sums, self.often[elements])
 
-    def _counted(self, sums: Any, often: np.ndarray | None) -> Any:
+    def _counted(self, sums: Array, often: np.ndarray | None) -> Any:
         """Their sum, as often as each counts; each by itself where that is not told."""
         if often is None:
             return sums
@@ -314,7 +314,7 @@ class _Elimination:
         self.tables += [compounded.of_links(self.xp, t, self.tables) for t in c.links]
         self.summed.append(c)
 
-    def _have(self, new: np.ndarray, often: np.ndarray, kind: int, single: Any) -> None:
+    def _have(self, new: np.ndarray, often: np.ndarray, kind: int, single: Array) -> None:
         """Have new elements, with the numbers that come next, in some order; and their terms, (kind, elements)."""
         xp, old, count, own = self.xp, self.single.get(kind), len(new), np.sort(new)
         added = {"kinds": np.full(count, kind), "at": np.zeros(count, int), "often": often, "stands_for": own}

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distributions._terms import log0
 from .problem import Factor, Variable, permuted, rows
 
 ARGUMENTS = 6  # that describe a term
 
 
-def places_first(xp: Namespace, table: Any, axes: int, places: int) -> Any:
+def places_first(xp: Namespace, table: Array, axes: int, places: int) -> Any:
     """A table whose first axis, not its last ones, is that of the places; of length 1 if it is the same for all."""
     shape = xp.shape(table)
     table = xp.reshape(table, (*shape[:axes], 1 if len(shape) == axes else places))
@@ -40,8 +40,8 @@ def factors_of(
 
 
 def _of_term(
-    xp: Namespace, variables: Sequence[Variable], kinds: np.ndarray, label: str, numbers: Any, widths: Any, table: Any,
-    codes: Any,
+    xp: Namespace, variables: Sequence[Variable], kinds: np.ndarray, label: str, numbers: object, widths: object,
+    table: Array, codes: Array,
 ) -> Iterator[Factor]:  # fmt: skip
     """The same of a table of a term.
 
@@ -70,7 +70,7 @@ def _of_term(
         yield from ascending(xp, label, elements[:, kept], part)
 
 
-def _of_rows(xp: Namespace, label: str, numbers: np.ndarray, table: Any, codes: np.ndarray) -> Iterator[Factor]:
+def _of_rows(xp: Namespace, label: str, numbers: np.ndarray, table: Array, codes: np.ndarray) -> Iterator[Factor]:
     """A term with the rows of its table, (K1, ..., Km, rows), at the places."""
     width = numbers.shape[1]
     table = permuted(xp, table, (width, *range(width)))
@@ -81,7 +81,7 @@ def _of_rows(xp: Namespace, label: str, numbers: np.ndarray, table: Any, codes: 
 
 
 def _spelled_out(
-    xp: Namespace, table: Any, variables: Sequence[Variable], kinds: np.ndarray, elements: np.ndarray, widths: Any
+    xp: Namespace, table: Array, variables: Sequence[Variable], kinds: np.ndarray, elements: np.ndarray, widths: Real
 ) -> tuple[np.ndarray, Any]:  # fmt: skip
     """Which elements the table has an axis for, and the table, from one with an axis for `widths` elements together.
 
@@ -131,7 +131,7 @@ def _first_where(sized: np.ndarray, read: np.ndarray) -> tuple[Any, ...]:
 
 
 def ascending(
-    xp: Namespace, label: str, elements: np.ndarray, table: Any, codes: np.ndarray | None = None
+    xp: Namespace, label: str, elements: np.ndarray, table: Array, codes: np.ndarray | None = None
 ) -> Iterator[Factor]:  # fmt: skip
     """The factors of places whose elements stand in any order, and may be equal."""
     if elements.shape[1] < 2:
@@ -150,7 +150,7 @@ def ascending(
         yield Factor(label, ascending[chosen][:, keep], _diagonals(xp, part, equal), own)
 
 
-def _diagonals(xp: Namespace, table: Any, equal: np.ndarray) -> Any:
+def _diagonals(xp: Namespace, table: Array, equal: np.ndarray) -> Array:
     """The table where neighbouring axes belong to one element: its diagonal."""
     for axis in reversed(np.flatnonzero(equal)):
         at = np.arange(xp.shape(table)[axis + 1])

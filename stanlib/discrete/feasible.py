@@ -22,7 +22,7 @@ from .tallies import Tally, read, together
 _Key = tuple[Any, ...]
 
 
-def patterns(xp: Namespace, elements: Any, arguments: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+def patterns(xp: Namespace, elements: object, arguments: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     """The number from 1 of the pattern of every place, and by pattern which values are possible: (K1, ..., patterns).
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
 from .chains import Chains, Link
 from .problem import Rows, rows, sum_of
@@ -27,7 +27,7 @@ class Moves:
     which: np.ndarray | None = None
     probabilities: Any = None
 
-    def by_step(self, xp: Namespace, table: Any, steps: int) -> Any:
+    def by_step(self, xp: Namespace, table: Array, steps: int) -> Any:
         """A table of this kind, with an entry for each of so many steps if they are not all the same."""
         if self.which is not None:
             return xp.get(table, (self.which,))
@@ -36,7 +36,7 @@ class Moves:
     def by_chain(self, xp: Namespace, steps: int, count: int) -> "Moves":
         """The same with tables of each chain, (1 or steps, chains, K, K)."""
 
-        def spread(table: Any) -> Any:
+        def spread(table: Array) -> Array:
             if xp.ndim(table) < 4:
                 table = xp.reshape(self.by_step(xp, table, steps), (-1, 1, *xp.shape(table)[-2:]))
             return xp.broadcast_to(table, (xp.shape(table)[0], count, *xp.shape(table)[2:]))
@@ -102,11 +102,11 @@ def _product(xp: Namespace, tables: Sequence[Rows], c: Chains, at: Sequence[np.n
     return functools.reduce(operator.mul, found)
 
 
-def _placed(xp: Namespace, table: Any, link: Link, own: np.ndarray) -> Any:
+def _placed(xp: Namespace, table: Any, link: Link, own: np.ndarray) -> Array:
     return placed(xp, xp.swapaxes(table, 1, 2) if link.swapped else table, own)
 
 
-def placed(xp: Namespace, table: Any, at: np.ndarray) -> Any:
+def placed(xp: Namespace, table: Array, at: np.ndarray) -> Array:
     """The rows of a table at the places (length, chains) of chains, zeros for -1: (length, chains, ...).
 
     Those that are the same all along a chain are spread, which takes no index for every place.

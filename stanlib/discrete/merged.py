@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace, Real
 from .problem import Factor, rows
 
 FEW = 0.5  # classes among elements that are worth it,
@@ -59,7 +59,7 @@ def _gathered(xp: Namespace, f: Factor, elements: np.ndarray, where: np.ndarray)
     return Factor(f.label, elements[:, None], table)
 
 
-def _sums(xp: Namespace, table: Any, often: np.ndarray) -> Any:
+def _sums(xp: Namespace, table: Array, often: np.ndarray) -> Any:
     """The sum of rows of a table, (rows, K), as often as each counts for an element, (rows, n); (n, K)."""
     least = -1e300 if xp.rounding(table) < 1e-10 else -1e30  # in place of -inf, which no 0 may be multiplied with
     often, table = xp.convert((often, xp.swapaxes(table, 0, 1)))
@@ -68,11 +68,11 @@ def _sums(xp: Namespace, table: Any, often: np.ndarray) -> Any:
     return xp.swapaxes(xp.where(sums > 0.5 * least, sums, -xp.inf), 0, 1)
 
 
-def _product(xp: Namespace, a: Any, b: Any) -> Any:
+def _product(xp: Namespace, a: Real, b: Real) -> Any:
     return xp.matmul(a, b)
 
 
-def _by_terms(xp: Namespace, a: Any, b: Any) -> Any:
+def _by_terms(xp: Namespace, a: Real, b: Real) -> Any:
     """The product of matrices as a sum of few terms, which XLA computes with what stands around it."""
     return xp.sum(xp.reshape(a, (*xp.shape(a), 1)) * b, axis=1)
 

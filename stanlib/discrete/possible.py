@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from .problem import Factor, Problem, Rows, permuted, rows
 
 ROUNDS = 200  # of what follows from what; to stop earlier leaves more values, no wrong ones
@@ -145,7 +145,7 @@ def _once(xp: Namespace, f: Factor) -> Factor:
     return replace(f, elements=f.elements[kept], table=table)
 
 
-def _at_codes(xp: Namespace, table: Any, codes: np.ndarray, known: np.ndarray) -> Any:
+def _at_codes(xp: Namespace, table: Array, codes: np.ndarray, known: np.ndarray) -> Any:
     """The sum of the entries of a table, (rows, K), at the rows of places and their known positions."""
     often = np.zeros(xp.shape(table))
     np.add.at(often, (codes[known >= 0], known[known >= 0]), 1.0)
@@ -191,7 +191,7 @@ def _of_several(xp: Namespace, f: Factor, values: np.ndarray) -> Iterator[Factor
             yield f.changed(xp, entries, elements=f.elements[places][:, ~known])
 
 
-def _at(xp: Namespace, table: Any, places: np.ndarray, known: np.ndarray, values: np.ndarray) -> Any:
+def _at(xp: Namespace, table: Array, places: np.ndarray, known: np.ndarray, values: np.ndarray) -> Any:
     """Rows of the table at the positions `values`, (rows, axes that are known), of those of its axes."""
     if not known.any():
         return rows(xp, table, places)

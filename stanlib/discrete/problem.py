@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..dataclass import dataclass
 from ..distributions._terms import log0
 from ..errors import StanIndexError, StanUnsupportedError
@@ -145,7 +145,7 @@ def joined(variables: Sequence[Variable], values: Mapping[str, Any]) -> Array:
     return xp.concatenate(xp.convert(tuple(xp.reshape(values[v.name], (-1,)) for v in variables)))
 
 
-def replaced(variables: Sequence[Variable], values: Array, given: Mapping[str, Any]) -> Array:
+def replaced(variables: Sequence[Variable], values: Array, given: Mapping[str, object]) -> Array:
     """The values of all elements, with those that are given of some variables, by name."""
     ends = np.cumsum([v.lower.size for v in variables])
     parts = {v.name: given.get(v.name, values[end - v.lower.size : end]) for v, end in zip(variables, ends)}
@@ -159,7 +159,7 @@ def elements(before: Array, shape: Sequence[Array]) -> Array | int:
     return first + np.arange(math.prod(size)).reshape(size) if size else first
 
 
-def check_bounds(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> None:
+def check_bounds(name: str, lower: object, upper: object, shape: Sequence[Any]) -> None:
     """
     Raises:
         StanIndexError: for bounds of other sizes than a variable's, and an element that can have no value.
@@ -182,7 +182,7 @@ def check_bounds(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> Non
         )
 
 
-def filled(xp: Namespace, value: Any, shape: Sequence[Any]) -> Array:
+def filled(xp: Namespace, value: Real, shape: Sequence[Any]) -> Array:
     """An array of a shape full of one number.
 
     Raises:
@@ -197,7 +197,7 @@ def filled(xp: Namespace, value: Any, shape: Sequence[Any]) -> Array:
     return xp.full(sizes, value)
 
 
-def places(stands: Any) -> np.ndarray:
+def places(stands: object) -> np.ndarray:
     """The numbers from 1 of the places of an array that hold 1; 0 where it holds 0."""
     there = np.asarray(stands)
     return np.where(there, np.cumsum(there).reshape(there.shape), 0)
@@ -227,12 +227,12 @@ def _numbered(x: np.ndarray) -> tuple[int, np.ndarray]:
     return int(there.sum()), (np.cumsum(there) - 1)[x - least]
 
 
-def count_rows(codes: Any) -> int:
+def count_rows(codes: Array) -> int:
     """How many different numbers such an array has."""
     return int(np.max(codes, initial=0))
 
 
-def first(codes: Any, x: Any) -> np.ndarray:
+def first(codes: object, x: object) -> np.ndarray:
     """What an array holds at the first place of every number."""
     return np.asarray(x).reshape(-1)[np.unique(np.asarray(codes), return_index=True)[1]]
 
@@ -253,14 +253,14 @@ def count(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> int:
     return math.prod(widths.reshape(-1).tolist())
 
 
-def _widths(lower: Any, upper: Any, shape: Sequence[Any]) -> np.ndarray:
+def _widths(lower: object, upper: object, shape: Sequence[Any]) -> np.ndarray:
     """How many values each element has."""
     difference = np.asarray(upper, int) - np.asarray(lower, int)
     widths: np.ndarray = np.maximum(np.broadcast_to(difference + 1, tuple(int(n) for n in shape)), 0)
     return widths
 
 
-def assignments(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> np.ndarray:
+def assignments(name: str, lower: object, upper: object, shape: Sequence[object]) -> np.ndarray:
     """All those assignments, (count, *shape); the last element changes first."""
     total, widths = count(name, lower, upper, shape), _widths(lower, upper, shape)
     places = np.unravel_index(np.arange(total), widths.reshape(-1)) if widths.size else ()
@@ -279,7 +279,7 @@ def variables_of(arguments: Sequence[Any]) -> Iterator[Variable]:
         first += low.size
 
 
-def permuted(xp: Namespace, table: Any, order: Sequence[int]) -> Any:
+def permuted(xp: Namespace, table: Array, order: Sequence[int]) -> Any:
     """The table with its axes in another order, as numpy.transpose."""
     now = list(range(len(order)))
     for to, axis in enumerate(order):
@@ -290,7 +290,7 @@ def permuted(xp: Namespace, table: Any, order: Sequence[int]) -> Any:
     return table
 
 
-def aligned(xp: Namespace, table: Any, axes: Sequence[int], count: int) -> Any:
+def aligned(xp: Namespace, table: Array, axes: Sequence[int], count: int) -> Array:
     """The table with `count` axes behind its rows, its own in the places `axes`, from 0, and others of length 1."""
     table = permuted(xp, table, (0, *(np.argsort(axes) + 1)))
     sizes = dict(zip(sorted(axes), xp.shape(table)[1:]))
@@ -322,7 +322,7 @@ class Rows:
         return rows(xp, self.table, at)
 
 
-def sum_of(xp: Namespace, a: Any, b: Any) -> Any:
+def sum_of(xp: Namespace, a: Real, b: Real) -> Any:
     """a + b, either of which may be an array of data."""
     a, b = xp.convert((a, b))
     return a + b

@@ -30,7 +30,7 @@ def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
 
 
 def bounds(
-    how: str, start: int, numbers: Any, starts: int, arguments: Sequence[Any]
+    how: str, start: int, numbers: object, starts: int, arguments: Sequence[Any]
 ) -> tuple[Array | int, Array | int]:
     """The least and the greatest values of tallies, from the variables and the tables."""
     count = int(arguments[0])

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..dataclass import dataclass
 from .problem import rows, sum_of
 
@@ -55,7 +55,7 @@ class _Terms:
     A slice inside of a part is taken from that: derivatives are put together once then, not each within zeros.
     """
 
-    def __init__(self, xp: Namespace, terms: Any):
+    def __init__(self, xp: Namespace, terms: Array):
         shape = xp.shape(terms)
         self.xp, self.size = xp, math.prod(shape)
         self.all_ = xp.reshape(terms, (self.size,))
@@ -63,7 +63,7 @@ class _Terms:
         parts = (tuple(terms) if isinstance(terms, np.ndarray) else xp.unstack(terms)) if len(shape) > 1 else ()
         self.parts = [xp.reshape(p, (self.width,)) for p in parts]
 
-    def between(self, first: int, end: int) -> Any:
+    def between(self, first: int, end: int) -> Array:
         """Those from first on, before `end`."""
         part, at = divmod(first, self.width)
         if not self.parts or end > (part + 1) * self.width:
@@ -73,7 +73,7 @@ class _Terms:
         return self.xp.get(self.parts[part], (slice(at, at + end - first),))
 
 
-def sums(xp: Namespace, codes: Any, groups: Any, terms: Any, excluded: Any) -> Array:
+def sums(xp: Namespace, codes: Array, groups: Real, terms: Array, excluded: Real) -> Array:
     """The sum over iterations for all values.
 
     Args:
@@ -146,7 +146,7 @@ def _of_series(codes: np.ndarray, groups: np.ndarray, terms: _Terms) -> Iterator
         yield _taken(terms, at), member
 
 
-def _taken(terms: _Terms, at: np.ndarray) -> Any:
+def _taken(terms: _Terms, at: np.ndarray) -> Array:
     """The terms at (series, iterations), as (iterations, series): a block of them where they are one."""
     xp, (count, length) = terms.xp, at.shape
     line = int(at[1, 0] - at[0, 0]) if count > 1 else length
@@ -159,7 +159,7 @@ def _taken(terms: _Terms, at: np.ndarray) -> Any:
     return xp.swapaxes(xp.get(block, (slice(None), slice(shift, shift + length))), 0, 1)
 
 
-def _product(xp: Namespace, member: np.ndarray, terms: Any) -> Any:
+def _product(xp: Namespace, member: np.ndarray, terms: Array) -> Array:
     """The sums of the terms that are in them, (values,)."""
     member, terms = xp.convert((member.astype(float), terms))
     never = xp.matmul(member, xp.where(terms == -xp.inf, 1.0, 0.0))
@@ -193,7 +193,7 @@ def _stretch(xp: Namespace, terms: Any, low: np.ndarray, high: np.ndarray, ignor
     return _Stretch(finite, ((1.0, high), (-1.0, low)), impossible)
 
 
-def _before(xp: Namespace, terms: Any) -> Any:
+def _before(xp: Namespace, terms: Array) -> Array:
     """The sums of all terms before each, and of all."""
     none = np.zeros((1, *xp.shape(terms)[1:]))
     return xp.cumsum(xp.concatenate([*xp.convert((none, terms))]), axis=0)
@@ -217,7 +217,7 @@ def outcomes(groups: Any, axis: int) -> np.ndarray:
     return np.asarray(np.unravel_index(np.array(found, int).reshape(len(found), groups.shape[-1]), shape)[axis])
 
 
-def over_series(groups: Any, numbered: bool, series: tuple[int, ...]) -> np.ndarray:
+def over_series(groups: object, numbered: bool, series: tuple[int, ...]) -> np.ndarray:
     """Such numbers for series between the values and the iterations; or those of all outcomes, series and iterations.
     """
     groups = np.asarray(groups)
@@ -252,7 +252,7 @@ def _of_stretches(
 def _one_by_one(xp: Namespace, s: _Stretch) -> Any:
     """The sums of a stretch, by an index for all values."""
 
-    def at(x: Any) -> Any:
+    def at(x: object) -> Any:
         total: Any = np.zeros(())
         for sign, index in s.ends:
             series = xp.shape(x)[1:]
@@ -264,7 +264,7 @@ def _one_by_one(xp: Namespace, s: _Stretch) -> Any:
     return at(s.sums) if s.impossible is None else at(s.sums) + xp.where(at(s.impossible) > 0.5, -xp.inf, 0.0)
 
 
-def _of_regions(xp: Namespace, regions: Sequence[_Region], of: Sequence[Any], shape: tuple[int, ...]) -> Any:
+def _of_regions(xp: Namespace, regions: Sequence[_Region], of: Sequence[object], shape: tuple[int, ...]) -> Any:
     """The sum for all values, from that of each region; `of` are the sums that indices are into, None for nothing."""
     total: Any = None
     for here, choices in regions:
@@ -278,7 +278,7 @@ def _of_regions(xp: Namespace, regions: Sequence[_Region], of: Sequence[Any], sh
 
 
 def _of_region(
-    xp: Namespace, of: Sequence[Any], choices: Sequence[_Choice], dims: int, series: tuple[int, ...]
+    xp: Namespace, of: Sequence[object], choices: Sequence[_Choice], dims: int, series: tuple[int, ...]
 ) -> Any:  # fmt: skip
     """The sum in one region: those by one axis first, so that derivatives are added up once for each axis."""
     lines: dict[int, Any] = {}

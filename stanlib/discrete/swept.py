@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..dataclass import dataclass
 from .problem import Rows, aligned, permuted
 from .sweeps import Step, Sweep
@@ -37,7 +37,7 @@ class _Given:
         """What differs from one repetition to the next."""
         return [self.single, *(t for t, shared in zip(self.tables, self.shared) if not shared)]
 
-    def joint(self, xp: Namespace, own: list[Any], carry: Any) -> Any:
+    def joint(self, xp: Namespace, own: list[Any], carry: Array) -> Array:
         """The joint table of one repetition, taking its part of `own` away."""
         count = self.step.neighbours.shape[2] + 1
         single = own.pop(0)
@@ -49,7 +49,7 @@ class _Given:
         return total
 
 
-def _sum(xp: Namespace, a: Any, b: Any) -> Any:
+def _sum(xp: Namespace, a: Real, b: Real) -> Any:
     a, b = xp.convert((a, b))
     return a + b
 
@@ -96,13 +96,13 @@ def _given(xp: Namespace, step: Step, tables: Sequence[Rows], single: Callable[[
     return _Given(step, of_one, tuple(found), shared_)
 
 
-def positions(xp: Namespace, s: SummedSweep, choose: Choose, uniform: Callable[[tuple[int, ...]], Any]) -> Any:
+def positions(xp: Namespace, s: SummedSweep, choose: Choose, uniform: Callable[[tuple[int, ...]], Any]) -> list[Any]:
     """For every step the positions of its elements, (times, components), each given those of its neighbours."""
     values: tuple[Any, ...] = ()
     out: list[Any] = []
     for block, joints in zip(reversed(s.sweep.blocks), reversed(s.tables)):
 
-        def run(values: Any, x: Any, block: Sequence[Step] = block) -> Any:
+        def run(values: Any, x: Any, block: Sequence[Step] = block) -> tuple[Any, tuple[Any, ...]]:
             found: list[Any] = []
             for step, joint, u in zip(reversed(block), reversed(x[: len(block)]), reversed(x[len(block) :])):
                 table = permuted(xp, joint, (0, *range(2, xp.ndim(joint)), 1))

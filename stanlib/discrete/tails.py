@@ -26,6 +26,8 @@ from .problem import Factor, Rows, rows, sum_of
 SHORT = 8  # elements of the longest tail,
 HEAD = 4  # of a chain before the tail of another one,
 FEW = 0.5  # and all that are left of each that there is, for which this is worth it
+KINDS = 16  # of places, of which terms are chosen rather than looked up
+DIFFERENT = 0.5  # places of which something differs, of each that there is, below which each kind is computed once
 LARGE = 1e280  # what R and 1 / R may be
 
 
@@ -44,7 +46,7 @@ class Own:
         out[self.members[here]] = alike(self.members[here], self.possible[here], size, self.factors)
         return out
 
-    def terms(self, xp: Namespace, elements: np.ndarray, tables: Sequence[Any]) -> Any:
+    def terms(self, xp: Namespace, elements: np.ndarray, tables: Sequence[object]) -> Any:
         """Those of elements in ascending order, (n, 2), from the tables of the factors."""
         allowed = self.possible[np.searchsorted(self.members, elements)]
         total: Any = np.where(allowed, 0.0, -np.inf)
@@ -72,6 +74,27 @@ def _in_order(xp: Namespace, f: Factor, elements: np.ndarray) -> Any:
 
 
 @dataclass(frozen=True)
+class Stretch:
+    """Parts of chains: at which of their places elements have terms of their own, (chains, length).
+
+    With `codes`, (chains, length), each place is like the first one of the chain of that number in `Tails.alike`.
+    """
+
+    chains: Chains
+    own: np.ndarray
+    codes: np.ndarray | None = None
+
+    @property
+    def linked(self) -> np.ndarray:
+        """Which places are linked to the next one, (chains, length)."""
+        return np.pad(self.chains.linked, ((0, 0), (0, 1)))
+
+    def rows(self) -> list[np.ndarray]:
+        """The rows of every link at all places, -1 where there is none, (chains, length)."""
+        return [np.pad(link.rows, ((0, 0), (0, 1)), constant_values=-1) for link in self.chains.links]
+
+
+@dataclass(frozen=True)
 class Tails:
     """The `columns` are chains of which every tail is the end of one; `heads` is what each chain has before its tail.
 
@@ -81,23 +104,31 @@ class Tails:
 
     chains: Chains
     often: np.ndarray
-    columns: Chains
-    heads: Chains
+    columns: Stretch
+    heads: Stretch
     column: np.ndarray
     places: np.ndarray
     state: int
     factors: tuple[Factor, ...]  # the slots of all links
     own: Own
+    alike: Chains | None  # chains of two: the places of columns and heads of which something differs, and the next
 
     @property
     def elements(self) -> np.ndarray:
         """All elements of the chains."""
         return self.chains.elements[self.chains.elements >= 0]
 
+    @property
+    def used(self) -> np.ndarray:
+        """Those whose terms are computed for the tails, in ascending order."""
+        parts = (self.alike,) if self.alike is not None else (self.columns.chains, self.heads.chains)
+        return np.unique(np.concatenate([c.elements[c.elements >= 0] for c in parts]))
+
 
 def tails(kinds: np.ndarray, possible: Mapping[int, np.ndarray], left: np.ndarray, often: np.ndarray,
           factors: Sequence[Factor]) -> Tails | None:  # fmt: skip
     """Those among the elements that are left; None if there are none that it is worth it for."""
+    factors = [f for f in factors if not isinstance(f.table, np.ndarray) or f.table.any()]
     pairs = tuple(_by_rows(f) for f in factors if f.elements.shape[1] == 2)
     wide = any(f.elements.shape[1] > 2 for f in factors)
     if wide or 2 not in possible or not any(_is_absorbing(f) for f in pairs):
@@ -109,11 +140,13 @@ def tails(kinds: np.ndarray, possible: Mapping[int, np.ndarray], left: np.ndarra
         return None
     single = tuple(f for f in factors if f.elements.shape[1] == 1)
     own = Own(np.flatnonzero(kinds == 2), possible[2], single)
-    shared = _shared(c, own.classes(len(kinds), left), tables)
+    classes = own.classes(len(kinds), left)
+    shared = _shared(c, classes, tables)
     if shared is None:
         return None
     columns, heads, column, places = shared
-    return Tails(c, often[c.elements[:, 0]], columns, heads, column, places, state, pairs, own)
+    alike, columns, heads = _told_apart(columns, heads, classes, tables)
+    return Tails(c, often[c.elements[:, 0]], columns, heads, column, places, state, pairs, own, alike)
 
 
 def _by_rows(f: Factor) -> Factor:
@@ -166,7 +199,9 @@ def _shared(c: Chains, classes: np.ndarray, tables: Sequence[Rows]) -> Any:
     at = np.array([where[int(n)] for n in number[np.arange(len(first)), first]])
     tail = [np.arange(lengths[i]) for i in columns]
     head = [np.arange(n + 1) for n in first]
-    return _part(c, columns, tail), _part(c, range(len(first)), head), at[:, 0], at[:, 1]
+    columns_, heads = _part(c, columns, tail), _part(c, range(len(first)), head)
+    ends = np.pad(heads.linked, ((0, 0), (0, 1)))
+    return Stretch(columns_, columns_.elements >= 0), Stretch(heads, ends), at[:, 0], at[:, 1]
 
 
 def _suffixes(c: Chains, classes: np.ndarray, tables: Sequence[Rows]) -> np.ndarray:
@@ -195,6 +230,34 @@ def _part(c: Chains, which: Sequence[int], places: Sequence[np.ndarray]) -> Chai
     return Chains(elements, tuple(replace(link, rows=own) for link, own in zip(c.links, at)))
 
 
+def _told_apart(
+    columns: Stretch, heads: Stretch, classes: np.ndarray, tables: Sequence[Rows]
+) -> tuple[Chains | None, Stretch, Stretch]:
+    """The places of which something differs, and the parts with their numbers; as they were where that is most."""
+    all_ = [_keys(s, classes, tables).reshape(s.own.size, -1) for s in (columns, heads)]
+    keys = np.concatenate(all_)
+    _, first, codes = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    if len(first) > DIFFERENT * len(keys):
+        return None, columns, heads
+    parts = [c.reshape(s.own.shape) for s, c in zip((columns, heads), np.split(codes.reshape(-1), [columns.own.size]))]
+    flat = [np.concatenate([a.reshape(-1), b.reshape(-1)])[first] for a, b in zip(_places(columns), _places(heads))]
+    links = (replace(link, rows=at[:, None]) for link, at in zip(columns.chains.links, flat[2:]))
+    alike = Chains(np.stack(flat[:2], axis=1), tuple(links))
+    return alike, replace(columns, codes=parts[0]), replace(heads, codes=parts[1])
+
+
+def _keys(s: Stretch, classes: np.ndarray, tables: Sequence[Rows]) -> np.ndarray:
+    """What tells places apart, (chains, length, n)."""
+    rows_ = (tables[link.slot].at(at) for link, at in zip(s.chains.links, s.rows()))
+    return np.stack([s.own, s.linked, np.where(s.own, classes[s.chains.elements], -1), *rows_], axis=-1)
+
+
+def _places(s: Stretch) -> list[np.ndarray]:
+    """At every place the element, the next one, and the rows of links between these."""
+    after = np.pad(s.chains.elements[:, 1:], ((0, 0), (0, 1)), constant_values=-1)
+    return [s.chains.elements, after, *s.rows()]
+
+
 def without(xp: Namespace, t: Tails, left: np.ndarray, stands_for: np.ndarray, given: Sequence[Factor]) -> list[Factor]:
     """The factors of all other elements; those of the chains are left no more."""
     inside = np.zeros(len(left), bool)
@@ -220,16 +283,15 @@ def log_sum(xp: Namespace, t: Tails) -> Any:
     """The sum of the logarithms of the sums over all paths, as often as each chain counts."""
     count = len(t.own.factors)
     all_ = np.sort(t.elements)
-    used = np.unique(np.concatenate([c.elements[c.elements >= 0] for c in (t.columns, t.heads)]))
 
     def split(args: Sequence[Any]) -> tuple[Sequence[Any], list[Rows]]:
         return args[:count], [Rows(table, f.codes) for f, table in zip(t.factors, args[count:])]
 
-    def fast(*args: Any) -> Any:
+    def fast(*args: object) -> tuple[Any, Any]:
         own, tables = split(args)
-        return _by_tails(xp, t, _Part(xp, t.own.terms(xp, used, own), used, tables, t.state))
+        return _by_tails(xp, t, _Part(xp, t.own.terms(xp, t.used, own), t.used, tables, t.state))
 
-    def plain(*args: Any) -> Any:
+    def plain(*args: object) -> Any:
         own, tables = split(args)
         part = _Part(xp, t.own.terms(xp, all_, own), all_, tables, t.state)
         sums = absorbing.log_sums(xp, tables, t.chains, part.single(t.chains), t.state)
@@ -256,6 +318,28 @@ class _Part:
         found = rows(self.xp, self.terms, index.reshape(-1))
         return self.xp.reshape(self.xp.swapaxes(found, 0, 1), (2, *index.shape))
 
+    def all_ratios(self, t: Tails, often: Sequence[np.ndarray]) -> tuple[list[tuple[Any, Any]], Any]:
+        """Those of columns and heads, and all that stays as it is."""
+        parts = t.columns, t.heads
+        if t.alike is None:
+            found = [self.ratios(s.chains, o, s.own.T) for s, o in zip(parts, often)]
+            return [(growth, added) for growth, added, _ in found], found[0][2] + found[1][2]
+        weights, own = np.zeros((2, len(t.alike.elements))), np.zeros((2, len(t.alike.elements)), bool)
+        codes = [s.codes.T for s in parts if s.codes is not None]
+        for s, at, o in zip(parts, codes, often):
+            np.add.at(weights[0], at, o)
+            own[0, at] = s.own.T
+        growth, added, kept = self.ratios(t.alike, weights, own)
+        return [(self._at(growth[0], at), self._at(added[0], at)) for at in codes], kept
+
+    def _at(self, x: Any, codes: np.ndarray) -> Any:
+        """The entries of numbers."""
+        xp, count = self.xp, self.xp.shape(x)[0]
+        if count > KINDS:
+            return xp.reshape(xp.rearranged(x, codes.reshape(-1)), codes.shape)
+        each, x = xp.convert((np.arange(count)[:, None] == codes.reshape(-1), x))
+        return xp.reshape(xp.matmul(x, each * 1.0), codes.shape)
+
     def ratios(self, c: Chains, often: np.ndarray, own: np.ndarray) -> tuple[Any, Any, Any]:
         """By how much R grows at every place, and what is added to it, (length, chains); what stays as it is.
 
@@ -266,10 +350,10 @@ class _Part:
         xp, state, last = self.xp, self.state, 1 - self.state
         linked = np.concatenate([c.linked.T, np.zeros((1, len(c.elements)), bool)])
         none = np.zeros((1, len(c.elements)))
-        moves = []
-        for a, b in ((state, state), (state, last), (last, last)):
-            moves.append(xp.concatenate([*xp.convert((absorbing.moves(xp, self.tables, c, a, b), none))]))
-        staying, leaving, left = moves
+        staying, leaving, left = (
+            xp.concatenate([*xp.convert((absorbing.moves(xp, self.tables, c, a, b), none))])
+            for a, b in ((state, state), (state, last), (last, last))
+        )
         single = self.single(c)
         own, linked, often, single, left = xp.convert((own, linked, often, single, left))
         stays = xp.where(own, single[last], 0.0)
@@ -282,24 +366,16 @@ class _Part:
 
 def _by_tails(xp: Namespace, t: Tails, part: _Part) -> tuple[Any, Any]:
     """The value, and whether nothing was lost in it."""
-    often = np.zeros(t.columns.elements.T.shape)
+    often = np.zeros(t.columns.own.T.shape)
     np.add.at(often, (t.places, t.column), t.often)
-    there = t.columns.elements.T >= 0
-    growth, added, kept = part.ratios(t.columns, np.cumsum(often, axis=0) * there, there)
-
-    def step(r: Any, x: Any) -> Any:
-        r = x[0] * r + x[1]
-        return r, r
-
-    start = xp.convert((np.ones(len(t.columns.elements)), growth))[0]
-    along = xp.scan(step, start, (growth, added), reverse=True)[1]
+    counts = np.cumsum(often, axis=0) * t.columns.own.T, t.heads.own.T * t.often
+    ((growth, added), head), kept = part.all_ratios(t, counts)
+    along = xp.linear_recurrence(growth, added, xp.convert((np.ones(len(t.columns.own)), growth))[0])
     r = xp.get(along, (t.places, t.column))
-    before = np.concatenate([t.heads.linked.T, np.zeros((1, len(t.often)), bool)])
-    growth, added, more = part.ratios(t.heads, before * t.often, before)
-    good = xp.all(along < LARGE) & xp.all(along > 1 / LARGE)
-    for place in reversed(range(len(before) - 1)):
-        r = growth[place] * r + added[place]
-        good = good & xp.all(r < LARGE) & xp.all(r > 1 / LARGE)
+    good = xp.all((along < LARGE) & (along > 1 / LARGE))
+    for place in reversed(range(t.heads.own.shape[1] - 1)):
+        r = head[0][place] * r + head[1][place]
+        good = good & xp.all((r < LARGE) & (r > 1 / LARGE))
     often, r = xp.convert((t.often, r))
-    value = kept + more + xp.sum(often * xp.log1p(r))
+    value = kept + xp.sum(often * xp.log1p(r))
     return value, good & xp.isfinite(value)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..dataclass import dataclass
 from .factors import ARGUMENTS, ascending, factors_of, places_first
 from .problem import Factor, Problem, Variable
@@ -41,7 +41,7 @@ class Tally:
         return frozenset(zip(self.members, self.amounts))
 
 
-def together(how: str, a: Any, b: Any) -> Any:
+def together(how: str, a: Real, b: Real) -> Any:
     """Two amounts as one."""
     if how == "sum":
         return a + b
@@ -49,7 +49,8 @@ def together(how: str, a: Any, b: Any) -> Any:
 
 
 def bounds(
-    how: str, start: int, numbers: Any, variables: Sequence[Variable], starts: Sequence[Any], tables: Sequence[Any]
+    how: str, start: int, numbers: object, variables: Sequence[Variable], starts: Sequence[object],
+    tables: Sequence[object]
 ) -> tuple[Array | int, Array | int]:
     """The least and the greatest values of tallies, from the numbers of their elements and the tables of `read`."""
     numbers = np.asarray(numbers, int)

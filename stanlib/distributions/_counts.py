@@ -1,8 +1,6 @@
 """Counts of Poisson laws, whose rates may be drawn themselves, within the range of Stan's integers."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..domains import Domain, guard
 from ..random.base import Random
@@ -11,7 +9,7 @@ MOST = 2.0**30  # Stan Math's POISSON_MAX_RATE: counts of greater rates may not 
 RATE = Domain(f"less than {MOST:.0f}", lambda xp, x: x < MOST, safe=1.0)
 
 
-def poisson_counts(xp: Namespace, random: Random, function: str, rate: Any, name: str = "the rate drawn") -> Array:
+def poisson_counts(xp: Namespace, random: Random, function: str, rate: Array, name: str = "the rate drawn") -> Array:
     """Poisson counts of a rate that is at least 0; `name` is what messages call it.
 
     Raises:

@@ -54,7 +54,7 @@ def _is_factor(xp: Namespace, m: Array) -> Array:
     return _is_lower(xp, m) & xp.all(xp.diagonal(m) > 0)
 
 
-def _matrices(description: str, test: Callable[..., Any], region: Any = None) -> Domain:
+def _matrices(description: str, test: Callable[..., object], region: Any = None) -> Domain:
     """A domain of square matrices; sizes are checked apart."""
 
     def inside(xp: Namespace, m: Array) -> Array:

@@ -93,7 +93,7 @@ def log1mexp_neg(xp: Namespace, t: Array, log_t: Array) -> Array:
     )  # fmt: skip
 
 
-def standardized(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+def standardized(xp: Namespace, y: Any, mu: Any, sigma: Real) -> Array:
     """(y - mu) / sigma, by a single division where many observations share sigma, by none where that is 1."""
     centered: Array = y if type(mu) is float and mu == 0.0 and not xp.is_integer(y) else y - mu
     if type(sigma) is float and sigma == 1.0:

@@ -56,7 +56,7 @@ class beta_neg_binomial:
         return poisson_counts(xp, random, "beta_neg_binomial_rng", rate)
 
 
-def _log_upper(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Array:
+def _log_upper(xp: Namespace, n: Real, r: Real, alpha: Real, beta: Real) -> Array:
     """log P(more than n), for n at or above the median."""
     shape = xp.broadcast_shape(n, r, alpha, beta)
     n, r, alpha, beta = xp.reals((n, r, alpha, beta))

@@ -55,8 +55,8 @@ def _log_likelihoods(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
     p = inner(xp, inside, theta, 0.5)
     never, always = theta == 0, theta == 1
     impossible = xp.where(never | always, -xp.inf, xp.nan)
-    edge = xp.where(never & (n == 0) | always & (n == N), 0.0, impossible)
-    return within(xp, inside, n * xp.log(p) + (N - n) * xp.log1p(-p), edge)
+    certain = xp.where(never & (n == 0), -N * theta, xp.where(always & (n == N), N * (theta - 1), impossible))  # 0
+    return within(xp, inside, n * xp.log(p) + (N - n) * xp.log1p(-p), certain)
 
 
 def _log_lower(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:

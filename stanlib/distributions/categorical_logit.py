@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
-from ..domains import FINITE, between
+from ..domains import FINITE, between, everywhere
 from ..random.base import Random
 from ._terms import pick, pick_column, predictor
 
@@ -15,7 +15,7 @@ from ._terms import pick, pick_column, predictor
     "real categorical_logit_lpmf(ints y | vector beta)",
     rng=["int categorical_logit_rng(vector beta)"],
     support=lambda beta: ("range", 1, beta.shape[-1]),
-    domains={"beta": FINITE},
+    domains={"beta": everywhere(FINITE)},  # of minus infinity come numbers
     variate={"lpmf": lambda beta: between(1, beta.shape[-1])},
     argument_dims={"beta": 1},
     examples=[(2, [0.1, -0.2, 0.7]), ([1, 3], [0.1, -200.0, 0.7])],

@@ -2,9 +2,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -26,7 +25,7 @@ class cauchy:
     """Cauchy with location mu and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real, mu: Real, sigma: Real) -> Array:
         z = standardized(xp, y, mu, sigma)
         return -xp.log1p(xp.square(z)) - (xp.log(sigma) + LOG_PI)
 

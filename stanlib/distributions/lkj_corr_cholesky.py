@@ -9,7 +9,7 @@ from ..checks import square
 from ..distribution import stan_distribution
 from ..domains import POSITIVE
 from ..random.base import Random
-from ._multivariate import LOWER
+from ._multivariate import CHOLESKY_FACTOR
 from .lkj_corr import factor_draw, log_volume
 
 
@@ -18,7 +18,7 @@ from .lkj_corr import factor_draw, log_volume
     rng=["matrix lkj_corr_cholesky_rng(int K, real eta)"],
     support="cholesky_factor_corr",
     domains={"eta": POSITIVE, "K": POSITIVE},
-    variate={"lpdf": LOWER},
+    variate={"lpdf": CHOLESKY_FACTOR},
     event_dims=2,
     sizes=["K"],
     examples=[([[1.0, 0.0], [0.6, 0.8]], 2.5)],

@@ -4,8 +4,6 @@ Source: Stan Functions Reference, "Normal distribution" and "Normal-id generaliz
 """
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE, POSITIVE_FINITE
@@ -29,7 +27,7 @@ class normal:
     """Normal with location mu and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real, mu: Real, sigma: Real) -> Array:
         z = standardized(xp, y, mu, sigma)
         return -0.5 * xp.square(z) - (xp.log(sigma) + 0.5 * LOG_2_PI)
 

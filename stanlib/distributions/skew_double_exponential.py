@@ -29,7 +29,7 @@ class skew_double_exponential:
     @staticmethod
     def lpdf(xp: Namespace, y: Real, mu: Real, sigma: Any, tau: Any) -> Array:
         z = (y - mu) / sigma
-        decline = 2 * xp.where(z < 0, (tau - 1) * z, xp.where(z > 0, tau * z, 0.0))  # at 0 Stan's derivative is 0
+        decline = 2 * xp.where(z < 0, (tau - 1) * z, xp.where(z > 0, tau * z, 0 * z))  # at 0 Stan's derivative is 0
         return log0(xp, tau) + log0(xp, 1 - tau) - xp.log(sigma) + LOG_2 - decline
 
     @staticmethod

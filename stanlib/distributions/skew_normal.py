@@ -6,7 +6,7 @@ import math
 from ..arrays.base import Array, Namespace, Real
 from ..arrays.special.quadrature import on_unit_interval, smaller_root
 from ..distribution import stan_distribution
-from ..domains import FINITE, NOT_NAN, POSITIVE, POSITIVE_FINITE
+from ..domains import FINITE, NOT_NAN, POSITIVE, POSITIVE_FINITE, everywhere
 from ..random.base import Random
 from ._terms import LOG_2, LOG_2_PI
 
@@ -17,7 +17,7 @@ SQRT_HALF = math.sqrt(0.5)
     "real skew_normal_lpdf(reals y | reals xi, reals omega, reals alpha)",
     rng=["real_or_array skew_normal_rng(reals xi, reals omega, reals alpha)"],
     support="real",
-    domains={"xi": FINITE, "omega": POSITIVE, "alpha": FINITE},
+    domains={"xi": FINITE, "omega": POSITIVE, "alpha": everywhere(FINITE)},
     rng_domains={"omega": POSITIVE_FINITE},
     logged=("omega",),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),

@@ -7,7 +7,7 @@ from typing import Any
 from ..arrays.base import Array, Namespace, Real
 from ..arrays.special.quadrature import CUTOFF, on_unit_interval
 from ..distribution import Native, stan_distribution
-from ..domains import FINITE, NONNEGATIVE, NONNEGATIVE_FINITE, POSITIVE, between, guard
+from ..domains import FINITE, NONNEGATIVE, NONNEGATIVE_FINITE, POSITIVE_FINITE, between, guard
 from ..random.base import Random
 from ._terms import LOG_2_PI, inner, within
 
@@ -52,8 +52,9 @@ class von_mises:
 
 
 def _concentrated(xp: Namespace, method: str, kappa: Array) -> Array:
-    """A concentration that is not 0, for which Stan's density is uniform, and its distribution functions throw."""
-    (kappa,) = guard(xp, f"von_mises_{method}", (kappa,), [(0, "kappa", POSITIVE)])
+    """A concentration that is not 0, for which Stan's density is uniform, and its distribution functions throw; for
+    infinity these are no numbers."""
+    (kappa,) = guard(xp, f"von_mises_{method}", (kappa,), [(0, "kappa", POSITIVE_FINITE)])
     return kappa
 
 
@@ -89,6 +90,7 @@ def _tail(xp: Namespace, x: Array, kappa: Array) -> tuple[Array, Array, Array]:
     height = sine + 0.5 * CUTOFF / xp.where(kappa > 0, kappa, 1.0)
     full = (height >= 1) | (kappa <= 0)
     end = xp.where(full, math.pi, 2 * xp.arcsin(xp.sqrt(xp.where(full, 0.5, height)))) - u
+    end = xp.where(end < 0, 0.0, end)  # rounding, of large kappa
     nodes, weights = on_unit_interval(xp, end + kappa)
     s = end * nodes
     fall = 2 * xp.sin(u + 0.5 * s) * xp.sin(0.5 * s)  # cos(u) - cos(u + s)

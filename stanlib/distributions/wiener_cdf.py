@@ -73,7 +73,7 @@ def wiener_lccdf_unnorm_full(
     return xp.sum(terms)
 
 
-def _mean_over_start(xp: Namespace, log_f: Any, t: Any, a: Any, w: Any, v: Any, sv: Any, sw: Any, st: Any) -> Any:
+def _mean_over_start(xp: Namespace, log_f: Any, t: Any, a: Any, w: Any, v: Any, sv: Any, sw: Any, st: Any) -> Array:
     """The log of the mean of exp(log_f) over a normal drift, and uniform starts and times.
 
     The mean over times is taken apart where time begins, as the probabilities have no further derivatives there.
@@ -193,7 +193,7 @@ def _log_images_after(xp: Namespace, u: Array, w: Array, m: Array) -> Array:
     return log0(xp, xp.sum(sign * terms, axis=0)) + top - m * w
 
 
-def _images(xp: Namespace, w: Array, like: Array) -> Any:
+def _images(xp: Namespace, w: Array, like: Array) -> tuple[Any, Any]:
     """The signs and distances of the start and of its images, along a new leading axis."""
     k = xp.asarray([0.0, *IMAGES]).reshape((-1,) + (1,) * xp.ndim(w + like))
     sign, shift, _ = xp.convert((xp.where(k < 0, -1.0, 1.0), 2 * xp.abs(k), like))

@@ -31,11 +31,11 @@ def _kernel(
     return out
 
 
-def _one(texts: Sequence[str]) -> Any:
+def _one(texts: Sequence[str]) -> list[str]:
     return [t for t in texts if " y," not in t]
 
 
-def _two(texts: Sequence[str]) -> Any:
+def _two(texts: Sequence[str]) -> list[str]:
     return [t for t in texts if " y," in t]
 
 

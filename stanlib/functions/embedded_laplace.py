@@ -146,7 +146,7 @@ def _general(arguments: Any) -> object:
 def _of_family(family: str) -> object:
     count = len(_ARGUMENTS[family])
 
-    def split(arguments: Any) -> Any:
+    def split(arguments: Any) -> tuple[tuple[Any, ...], Any | None]:
         likelihood, rest = (LIKELIHOODS[family], arguments[:count]), arguments[count:]
         return (*likelihood, *rest[:3]), rest[3] if len(rest) > 3 else None
 

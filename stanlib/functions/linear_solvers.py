@@ -14,11 +14,11 @@ from ..rejection import refuse
 _SPD, _L, _B = [[2.0, 0.5], [0.5, 1.0]], [[2.0, 0.0], [0.5, 1.0]], [[1.0, 2.0], [-3.0, 4.0]]
 
 
-def _left(name: str) -> Any:
+def _left(name: str) -> list[str]:
     return [f"vector {name}(matrix A, vector b)", f"matrix {name}(matrix A, matrix b)"]
 
 
-def _right(name: str) -> Any:
+def _right(name: str) -> list[str]:
     return [f"row_vector {name}(row_vector b, matrix A)", f"matrix {name}(matrix b, matrix A)"]
 
 
@@ -55,13 +55,13 @@ def mdivide_right(xp: Namespace, b: Real, a: Real) -> Array:
 
 
 @stan_function(*_left("mdivide_left_tri_low"), examples=[(_L, [1.0, 2.0])])
-def mdivide_left_tri_low(xp: Namespace, a: Real, b: Real) -> Array:
+def mdivide_left_tri_low(xp: Namespace, a: Array, b: Array) -> Array:
     _check(xp, "mdivide_left_tri_low", a, xp.shape(b)[0])
     return xp.solve_triangular(a, b, lower=True)
 
 
 @stan_function(*_right("mdivide_right_tri_low"), examples=[([1.0, 2.0], _L)])
-def mdivide_right_tri_low(xp: Namespace, b: Real, a: Real) -> Array:
+def mdivide_right_tri_low(xp: Namespace, b: Array, a: Array) -> Array:
     _check(xp, "mdivide_right_tri_low", a, xp.shape(b)[-1])
     return xp.transpose(xp.solve_triangular(a, xp.transpose(b), lower=True, trans=True))
 

@@ -5,11 +5,10 @@ Source: Stan Functions Reference, "Composed functions" and "Reductions".
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from ..arrays.base import Array, Namespace, Real
 from ..checks import of_reals, same_size
-from ..domains import FINITE, NOT_NAN, PROBABILITY
+from ..domains import FINITE, NOT_NAN, PROBABILITY, everywhere
 from ..registry import stan_function
 from ..signatures import each
 
@@ -45,7 +44,7 @@ def log_mix(xp: Namespace, theta: Array, lambda1: Array, lambda2: Array) -> Arra
 @stan_function(
     *each("real log_mix({t} theta, (vector|row_vector|array[] real) lambda)", _VECTORS),
     *each("real log_mix({t} theta, (array[] vector|array[] row_vector) lambda)", _VECTORS),
-    domains={"theta": PROBABILITY, "lambda": replace(FINITE, traced=True)},
+    domains={"theta": PROBABILITY, "lambda": everywhere(FINITE)},
     examples=[([0.3, 0.7], [-1.0, 2.0])],
 )
 def log_mix_of_vectors(xp: Namespace, theta: Array, lambda_: Array) -> Array:
@@ -64,6 +63,8 @@ def _log_mix(xp: Namespace, weights: Array, x: Array) -> Array:
     """The logarithm of the sum of weights exp(x) along the last axis, whose derivatives hold for weights of 0 too."""
     largest = xp.stop_gradient(xp.max(xp.where(weights > 0, x, -xp.inf), axis=-1, keepdims=True))
     base = xp.where(xp.isfinite(largest), largest, 0.0)
-    # where the weight is 0 the exponent may be large: 0 times infinity would be NaN
-    sums = xp.sum(weights * xp.exp(xp.minimum(x - base, _LARGEST_EXPONENT)), axis=-1)
+    above = x - base
+    # where the weight is 0 the exponent may be large: 0 times infinity would be NaN, as it is of infinite numbers
+    kept = (weights > 0) | (above == xp.inf)
+    sums = xp.sum(weights * xp.exp(xp.where(kept, above, xp.minimum(above, _LARGEST_EXPONENT))), axis=-1)
     return xp.reshape(base, xp.shape(sums)) + xp.log(sums)

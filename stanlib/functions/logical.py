@@ -15,7 +15,7 @@ _NUMBERS = [f"int {{name}}({a} x, {b} y)" for a in ("int", "real") for b in ("in
 _COMPLEX = [f"int {{name}}(complex x, {b} y)" for b in ("complex", "real")]
 
 
-def _named(name: str, texts: Any) -> Any:
+def _named(name: str, texts: Any) -> list[Any]:
     return [t.format(name=name) for t in texts]
 
 

@@ -5,7 +5,7 @@ Source: Stan Functions Reference, "Powers and logarithms".
 from __future__ import annotations
 
 from ..arrays.base import Array, Namespace, Real
-from ..checks import elementwise, of_reals
+from ..checks import elementwise, known, of_reals
 from ..registry import stan_function
 
 _SMALL_POWER = 64
@@ -78,7 +78,18 @@ def inv_square(xp: Namespace, x: Array) -> Array:
 @stan_function("R pow(T1 x, T2 y)", examples=[(2.0, 0.5), (-2.0, 3.0)])
 @elementwise
 def pow(xp: Namespace, x: Array, y: Array) -> Array:
-    return xp.power(xp.real(x), _exponent(xp, y))
+    """x^y, whose derivatives at a base of 0 are 0 where they would be infinite or no number, as in Stan."""
+    base, exponent = xp.real(x), _exponent(xp, y)
+    if xp.is_concrete(base) or not _may_be_steep(xp, exponent):
+        return xp.power(base, exponent)
+    steep = (base == 0) & (exponent >= 0) & (exponent < 1)
+    return xp.where(steep, xp.where(exponent == 0, 1.0, 0.0), xp.power(xp.where(steep, 1.0, base), exponent))
+
+
+def _may_be_steep(xp: Namespace, y: Real) -> bool:
+    """Whether an exponent may lie in [0, 1), for which libraries multiply by infinity at a base of 0."""
+    exponents = known(xp, y)
+    return exponents is None or bool(((exponents >= 0) & (exponents < 1)).any())
 
 
 def _exponent(xp: Namespace, y: Array) -> Real:

@@ -19,7 +19,7 @@ _REAL_OR_MATRIX = (*_REAL, "matrix")
 _COMPLEX = ("complex_vector", "complex_row_vector", "complex_matrix", "array[] complex")
 
 
-def _over_numbers(name: str) -> Any:
+def _over_numbers(name: str) -> list[str]:
     return [f"int {name}(array[] int x)", *each(f"real {name}({{t}} x)", _REAL_OR_MATRIX)]
 
 

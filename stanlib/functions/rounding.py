@@ -32,17 +32,28 @@ def fdim(xp: Namespace, x: Array, y: Array) -> Array:
 
 
 @stan_function("R fmin(T1 x, T2 y)", examples=[(3.0, 1.5), (1.0, 2.0)])
-@of_reals
+@elementwise
 def fmin(xp: Namespace, x: Array, y: Array) -> Array:
-    """The smaller one, or the one that is not NaN."""
-    return xp.where((x < y) | xp.isnan(y), x, y)
+    """The smaller one, or the one that is not NaN; of equal ones that which depends on parameters, as in Stan."""
+    constant = _is_constant(xp, y)
+    x, y = xp.reals((x, y))
+    smaller = x <= y if constant else x < y
+    return xp.where(smaller | xp.isnan(y), x, y)
 
 
 @stan_function("R fmax(T1 x, T2 y)", examples=[(3.0, 1.5), (1.0, 2.0)])
-@of_reals
+@elementwise
 def fmax(xp: Namespace, x: Array, y: Array) -> Array:
-    """The larger one, or the one that is not NaN."""
-    return xp.where((x > y) | xp.isnan(y), x, y)
+    """The larger one, or the one that is not NaN; of equal ones that which depends on parameters, as in Stan."""
+    constant = _is_constant(xp, y)
+    x, y = xp.reals((x, y))
+    larger = x >= y if constant else x > y
+    return xp.where(larger | xp.isnan(y), x, y)
+
+
+def _is_constant(xp: Namespace, x: Array) -> bool:
+    """Whether nothing is differentiated by a number, as far as its array library tells."""
+    return xp.is_concrete(x) or not getattr(x, "requires_grad", True)
 
 
 @stan_function("R fmod(T1 x, T2 y)", examples=[(5.5, 2.0), (-5.5, 2.0)])

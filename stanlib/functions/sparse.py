@@ -64,7 +64,7 @@ def _check(xp: Namespace, name: str, m: Array, n: Real, w: Array, v: Array, u: A
         raise StanIndexError(f"{name}: u must rise from 1 to {count + 1}")
 
 
-def _row_of_each(xp: Namespace, u: Real, count: Real) -> Array:
+def _row_of_each(xp: Namespace, u: Array, count: int) -> Array:
     """The row, from 0, in which each of the values stands."""
     return xp.searchsorted(u, xp.arange(1, count + 1), side="right") - 1
 

@@ -270,7 +270,7 @@ def add_at(x: object, value: object, *indices: object, loop: Lanes, over: Lanes 
     return _scattered(x, value, seen, frame, home)
 
 
-def _raveled(arrays: Sequence[Any], sizes: Sequence[int]) -> object:
+def _raveled(arrays: Sequence[object], sizes: Sequence[int]) -> object:
     """The 0-based indices of several dimensions, one after the other, as those of a single one."""
     flat: Any = 0
     for i, size in zip(namespace(arrays).convert(arrays), sizes):  # some are known

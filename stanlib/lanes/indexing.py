@@ -201,7 +201,7 @@ def _select(x: object, indices: Sequence[object], frame: Frame) -> object:
     return _joint(x, indices, frame)
 
 
-def _ints_first(x: Any, indices: list[Any]) -> tuple[Any, list[Any]]:
+def _ints_first(x: object, indices: list[Any]) -> tuple[Any, list[Any]]:
     """x after the indices that all lanes share."""
     if all(i is None or type(i) is Lanes for i in indices):
         return x, indices

@@ -19,7 +19,7 @@ Found = Sequence[tuple[Any, Error]]  # conditions for rejection, one truth value
 
 
 def mapped(
-    function: Callable[..., object], values: Sequence[object], axes: tuple[Axis, ...], mask: Any
+    function: Callable[..., object], values: Sequence[object], axes: tuple[Axis, ...], mask: object
 ) -> tuple[Any, Found]:
     """The results, their arrays leading with `axes`, and what Stan throws for.
 
@@ -44,7 +44,7 @@ def _wanted(mask: Any, axes: tuple[Axis, ...]) -> Any:
     return Lanes(data, tuple(a for a in mask.axes if a in axes))
 
 
-def _once(function: Callable[..., object], values: Sequence[object], wanted: Any) -> tuple[Any, Found]:
+def _once(function: Callable[..., object], values: Sequence[object], wanted: object) -> tuple[Any, Found]:
     """function of what all lanes share."""
     with _where(wanted), collected(of_lanes=True) if wanted is not None else nullcontext() as found:
         out = function(*(v.data if type(v) is Lanes else v for v in values))
@@ -158,7 +158,7 @@ _HIDDEN: set[Any] = set()  # functions that need to know the values of every lan
 
 
 def _loop(
-    function: Callable[..., object], values: Sequence[object], axes: tuple[Axis, ...], wanted: Any
+    function: Callable[..., object], values: Sequence[object], axes: tuple[Axis, ...], wanted: object
 ) -> tuple[Any, Found]:
     """One lane after the other: the results, stacked along `axes`, and conditions for rejection, each in its lane.
 
@@ -181,7 +181,7 @@ def _loop(
     return _stacked([known[0] if r is None else r for r in results], shape), found
 
 
-def _is_unwanted(wanted: Any, lane: dict[Axis, int]) -> bool:
+def _is_unwanted(wanted: object, lane: dict[Axis, int]) -> bool:
     """Whether it is known that a lane is not wanted."""
     if wanted is None:
         return False

@@ -58,7 +58,7 @@ def _is_number(value: Any) -> bool:
     return bool(np.shape(value) == ())
 
 
-def _product(coefficients: Sequence[Any], columns: Sequence[Any], like: object) -> Any:
+def _product(coefficients: Sequence[Any], columns: Sequence[object], like: object) -> Any:
     """The columns, with ones for the coefficients that have none, times the coefficients."""
     arrays = [np.asarray(known(x), float) for x in columns]
     matrix = np.ones((len(coefficients), arrays[0].size))

@@ -15,7 +15,7 @@ from ..rejection import refuse
 from .values import text
 
 
-def check_domain(name: str, shape: Sequence[int], kind: str | None, arguments: Mapping[str, Any]) -> None:
+def check_domain(name: str, shape: Sequence[int], kind: str | None, arguments: Mapping[str, object]) -> None:
     """The type must have values of these sizes, and the bounds must leave some: what has no components has no bounds.
 
     A bound that is no number, a lower one that is infinity and an upper one that is minus infinity leave none.
@@ -73,5 +73,5 @@ def _product(sizes: Sequence[int]) -> str:
     return " x ".join(map(str, sizes))
 
 
-def _array(x: Any) -> Any:
+def _array(x: object) -> Any:
     return namespace((x,)).asarray(x)

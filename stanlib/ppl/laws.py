@@ -139,7 +139,7 @@ def draw(record: Distribution, xp: Namespace, random: Random, arguments: Sequenc
     return _draw_lanes(xp, lane, random, arguments, dims, each)
 
 
-def guard_bounds(lower: Any, upper: Any) -> None:
+def guard_bounds(lower: object, upper: object) -> None:
     """Reject the draw for bounds of a truncation that cross, between which no outcome has a density."""
     if is_gathering() and lower is not None and upper is not None:
         guard(namespace((lower, upper)), "truncation", (upper,), [(0, "the upper bound", at_least(lower))])

@@ -55,7 +55,7 @@ def array(items: Sequence[Any]) -> Any:
     return xp.stack(list(xp.convert(items)))
 
 
-def row(items: Sequence[Any]) -> Any:
+def row(items: Sequence[object]) -> Any:
     """`[a, b, ...]`: a row vector, or a matrix of rows."""
     return array([float(i) if isinstance(i, int) else i for i in items]) if items else np.zeros(0)
 
@@ -85,7 +85,7 @@ def fit(value: Any, shape: Sequence[Any] | None, in_results: bool = False) -> An
     raise StanIndexError(f"a value of shape {given} is assigned to a variable of shape {declared}")
 
 
-def _is_of_shape(value: Any, shape: Sequence[Any]) -> bool:
+def _is_of_shape(value: object, shape: Sequence[object]) -> bool:
     """Whether an array is of these sizes at first sight: lanes are looked at more closely."""
     return type(value) is not Lanes and all([type(n) is int for n in shape]) and getattr(value, "shape", None) == shape
 
@@ -101,7 +101,7 @@ def copy(value: Any) -> Any:
     return value.clone() if namespace((value,)).LIBRARY == "torch" else value
 
 
-def replace_item(value: tuple[Any, ...], number: int, item: Any) -> tuple[Any, ...]:
+def replace_item(value: tuple[object, ...], number: int, item: object) -> tuple[Any, ...]:
     """A tuple with one item (from 1) replaced."""
     return (*value[: number - 1], item, *value[number:])
 
@@ -125,7 +125,7 @@ def terms(function: Any, y: Any, *arguments: Any) -> Any:
     return law.checked_terms(method, (y, *arguments))
 
 
-def satisfies(value: Any, kind: str | None, bounds: dict[str, Any]) -> Any:
+def satisfies(value: object, kind: str | None, bounds: dict[str, Any]) -> Any:
     """Whether a value satisfies a declared constraint; None if nothing is declared that can be tested."""
     xp = namespace((value, *bounds.values()))
     value, *limits = xp.convert([value, *bounds.values()])
@@ -142,7 +142,7 @@ def satisfies(value: Any, kind: str | None, bounds: dict[str, Any]) -> Any:
     return inside
 
 
-def require(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
+def require(name: str, value: object, kind: str | None = None, **bounds: object) -> None:
     """A transformed parameter must satisfy its declared constraint: a draw that does not is rejected.
 
     Raises:
@@ -153,7 +153,7 @@ def require(name: str, value: Any, kind: str | None = None, **bounds: Any) -> No
         refuse(inside == 0, lambda: violation(name, value, kind, bounds))
 
 
-def verify(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
+def verify(name: str, value: object, kind: str | None = None, **bounds: object) -> None:
     """Transformed data and generated quantities must satisfy their declared constraint.
 
     Raises:
@@ -210,7 +210,7 @@ def check_value(name: str, given: Sequence[int], declared: Sequence[int]) -> Non
         raise StanDataError(f"{name} is declared with sizes {tuple(declared)}, its value has {tuple(given)}", name)
 
 
-def violation(name: str, value: Any, kind: str | None, bounds: Mapping[str, Any]) -> StanReject:
+def violation(name: str, value: object, kind: str | None, bounds: Mapping[str, object]) -> StanReject:
     """The error for a value that does not satisfy its declared constraint; it says why, as far as is known."""
     what = "within its bounds" if kind is None else records.get(kind).description
     given, limits = _known(value), {n: _known(b) for n, b in bounds.items()}
@@ -222,13 +222,13 @@ def violation(name: str, value: Any, kind: str | None, bounds: Mapping[str, Any]
     return StanReject(f"{name} is {text(value)}, but must be {what}{f' ({reason})' if reason else ''}")
 
 
-def _known(value: Any) -> Any:
+def _known(value: object) -> Any:
     """A value, in the first lane if it differs between lanes; None where it is not known yet."""
     one = first(value)
     return namespace((one,)).known(one)
 
 
-def pieces(parts: Iterable[Any]) -> Iterator[Any]:
+def pieces(parts: Iterable[object]) -> Iterator[Any]:
     """What is printed, with the items of tuples in parentheses as parts of their own."""
     for part in parts:
         if not isinstance(part, tuple):
@@ -240,12 +240,12 @@ def pieces(parts: Iterable[Any]) -> Iterator[Any]:
         yield ")"
 
 
-def said(parts: Iterable[Any]) -> str:
+def said(parts: Iterable[object]) -> str:
     """The text of a message."""
     return "".join(map(text, pieces(parts)))
 
 
-def text(part: Any) -> str:
+def text(part: object) -> str:
     """A value as Stan prints it; a question mark where it is not known yet."""
     if isinstance(part, str):
         return part
@@ -253,7 +253,7 @@ def text(part: Any) -> str:
     return "?" if known is None else str(np.asarray(known).tolist()).replace(" ", "")
 
 
-def reject(*parts: Any) -> None:
+def reject(*parts: object) -> None:
     """`reject(...)`: the draw is rejected if parameters are the reason that it is reached.
 
     Raises:
@@ -262,7 +262,7 @@ def reject(*parts: Any) -> None:
     refuse_here(lambda: StanReject(said(parts)))
 
 
-def fatal_error(*parts: Any) -> None:
+def fatal_error(*parts: object) -> None:
     """`fatal_error(...)`.
 
     Raises:

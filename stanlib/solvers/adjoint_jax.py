@@ -119,7 +119,7 @@ def _through(
 ) -> tuple[Any, list[Any]]:
     """The cotangents of the state before a stretch, and of the leaves, from those after it: step by step backwards."""
 
-    def back(loop: Any) -> Any:
+    def back(loop: Any) -> tuple[Any, Any, list[Any]]:
         j, to_y, to_leaves = loop
         step = _get(steps, j)
         pull = jax.vjp(lambda y, x: advance(y, x, step), step[2], varied)[1]
@@ -145,7 +145,7 @@ def _backward(
     def record(buffers: Any, i: Array, before: State, after: State, size: Array) -> Any:
         return _put(buffers, i, (before[0], size, before[2][0], after[3]))
 
-    def back(loop: Any) -> Any:
+    def back(loop: Any) -> tuple[Any, Any, list[Any]]:
         s, to_y, to_leaves = loop
         state, i, arrived = _get(kept, s)
         _, accepted, _, buffers = _run(plain, control, ts[i], state, length, record, steps)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.base import Real
+
 _R = 6**0.5
 
 # State at stage i = y + h * sum_j A[i, j] * (derivative at stage j); the last stage is the end of the step.
@@ -28,7 +30,7 @@ NEWTON_STEPS = 10
 _VANDERMONDE = np.linalg.inv(C[:, None] ** np.arange(3))
 
 
-def extrapolation(powers: Any) -> Any:
+def extrapolation(powers: Real) -> Any:
     """The weights that continue the derivatives of the step before, given the powers 0 to 2 of the new stages' times.
 
     Times count from the beginning of the step before, in units of its length.

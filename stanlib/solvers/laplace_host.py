@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Array
+from ..arrays.base import Array, Real
 from ..arrays.implicit import differentiable
 from ..errors import StanDomainError
 from ..rejection import collected
@@ -22,7 +22,7 @@ from .calculus_host import Lift, plain, records
 from .laplace import Model, Search
 
 
-def matrix(f: Callable[..., Any], arguments: tuple[Any, ...], beside: Any) -> Any:
+def matrix(f: Callable[..., Any], arguments: tuple[Any, ...], beside: object) -> Array:
     """The covariance matrix f(*arguments); among tensors it is one."""
     lift = Lift(namespace((arguments, beside)), arguments, beside)
     return lift(f(*lift.reals(arguments)))
@@ -148,14 +148,14 @@ class _Tensors:
         return theta.detach(), ((spread + spread.T) / 2).detach()
 
 
-def _known(model: _Tensors, f: Callable[[Any], Any], theta: Array) -> Any:
+def _known(model: _Tensors, f: Callable[[Any], Any], theta: Array) -> np.ndarray:
     """A function of tensors in NumPy."""
     with model.torch.enable_grad():
         return plain(f(model.lift(theta)))
 
 
 def _ascending(
-    height: Callable[[Any], float], a: Array, change: Any, top: float, halvings: int
+    height: Callable[[Any], float], a: Array, change: Real, top: float, halvings: int
 ) -> tuple[Any, float]:
     """A step, halved until it is no longer one down, and where it leads."""
     tried = [height(a + change)]

@@ -147,7 +147,7 @@ def gauss_kronrod(f: Integrand, piece: Interval, tolerance: Tolerance, dtype: An
         out: Array = (count < most) & ~tolerance.met(jnp, error.sum(0), norm.sum(0)).all() & jnp.isfinite(value).all()
         return out
 
-    def cut(loop: Any) -> Any:
+    def cut(loop: Any) -> tuple[Any, Any, tuple[Any, ...]]:
         count, ends, kept = loop
         at = jnp.argmax(jnp.max(kept[1] / (kept[2].sum(0) + jnp.finfo(dtype).tiny), axis=1))
         middle = ends[at].mean()

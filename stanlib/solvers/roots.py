@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array
+from ..arrays.base import Array, Real
 from ..dataclass import dataclass
 from .arithmetic import Arithmetic
 
@@ -30,7 +30,7 @@ def norm(xp: Arithmetic, x: Array) -> Any:
     return xp.sqrt(xp.sum(x * x))
 
 
-def dogleg(xp: Arithmetic, jacobian: Any, newton: Any, residual: Any, radius: Any) -> Any:
+def dogleg(xp: Arithmetic, jacobian: Any, newton: Array, residual: Any, radius: Any) -> Any:
     """Powell's step: Newton's if it is short enough, else along the gradient, bent towards Newton's."""
     newton = xp.where(xp.all(xp.isfinite(newton)), newton, 0.0)
     gradient = jacobian.T @ residual
@@ -48,7 +48,7 @@ def dogleg(xp: Arithmetic, jacobian: Any, newton: Any, residual: Any, radius: An
     return xp.where(usable & (norm(xp, newton) <= radius), newton, bent)
 
 
-def next_radius(xp: Arithmetic, radius: Any, step: Any, ratio: Any) -> Any:
+def next_radius(xp: Arithmetic, radius: Real, step: Any, ratio: Real) -> Any:
     """The trust region after a step whose decrease was `ratio` of the one that the linear model predicts."""
     length = norm(xp, step)
     return xp.where(ratio < 0.25, 0.25 * length, xp.where(ratio > 0.75, xp.maximum(radius, 2 * length), radius))

@@ -4,6 +4,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ..arrays.base import Real
 from ..dataclass import dataclass
 from .arithmetic import Arithmetic
 
@@ -23,5 +24,5 @@ class Tolerance:
         """The same tolerances, but not tighter than the floating type allows."""
         return replace(self, relative=max(self.relative, 100 * epsilon))
 
-    def met(self, xp: Arithmetic, error: Any, norm: Any) -> Any:
+    def met(self, xp: Arithmetic, error: Real, norm: Real) -> Any:
         return error <= xp.maximum(self.relative * norm, self.absolute)

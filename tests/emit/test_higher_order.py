@@ -304,3 +304,46 @@ def test_calls_in_loops(backend, x64, torch_double):
     np.testing.assert_allclose(value, exact(k), rtol=1e-8)
     steps = 1e-6 * np.eye(2)
     np.testing.assert_allclose(slope, [(exact(k + d) - exact(k - d)) / 2e-6 for d in steps], rtol=1e-6)
+
+
+PADDED = """
+functions {
+  vector group(vector phi, vector theta, data array[] real x_r, data array[] int x_i) {
+    int m = x_i[1];
+    vector[m] y = to_vector(x_r[1:m]);
+    real more = 0;
+    for (v in x_r[2:m]) more += v;
+    return [normal_lpdf(y | phi[1] + theta[1], exp(theta[2])), more * theta[1]]';
+  }
+}
+data { int n; array[n, 3] real x; array[n, 1] int size; }
+parameters { vector[1] phi; array[n] vector[2] theta; }
+model { target += sum(map_rect(group, phi, theta, x, size)); }
+"""
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_shards_that_are_padded(backend, x64, torch_double):
+    """The integers of a shard say how much of its data counts."""
+    from scipy import stats
+
+    x, size = np.array([[0.3, 1.0, 9.0], [0.5, 9.0, 9.0], [0.1, -0.4, 0.7], [2.0, 1.0, 9.0]]), [2, 1, 3, 2]
+    phi, theta = 0.4, np.array([[0.1, -0.2], [0.7, 0.3], [-0.5, 0.1], [0.2, 0.6]])
+    parts = [
+        stats.norm.logpdf(row[:m], phi + t[0], np.exp(t[1])).sum() + row[1:m].sum() * t[0]
+        for row, m, t in zip(x, size, theta)
+    ]
+    module = stanimport.loads(PADDED, name="padded", backend=backend)
+    inputs = module.transformed_data(n=4, x=x, size=[[m] for m in size])
+    values = {"phi": np.array([phi]), "theta": theta}
+    if backend == "numpyro":
+        import jax
+        from numpyro.infer.util import log_density as of
+
+        total = jax.jit(lambda p: of(module.model, (), inputs, p)[0])(values)
+    else:
+        from pyro import poutine
+
+        given = {n: torch_double.tensor(v) for n, v in values.items()}
+        total = poutine.trace(poutine.condition(module.model, given)).get_trace(**inputs).log_prob_sum()
+    np.testing.assert_allclose(float(total), sum(parts), rtol=1e-12)

@@ -104,6 +104,22 @@ parameters { real mu; } model { mu ~ normal(s, 1); } generated quantities { real
     assert len(values) == 2
 
 
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_chains_have_the_same_random_transformed_data(backend, fixed):
+    if backend == "pyro":
+        pytest.importorskip("pyro")
+    module = stanimport.loads("""
+transformed data { real s = normal_rng(0, 100); }
+parameters { real mu; } model { s ~ normal(mu, 0.1); } generated quantities { real t = s; real z = normal_rng(s, 1); }
+""", backend=backend)
+    options = dict(chains=3, iter_warmup=30, iter_sampling=10, fixed_param=fixed, inits={"mu": 0.0})
+    drawn = [stanimport.sample(module, seed=seed, **options) for seed in (1, 1, 2)]
+    simulated = [set(fit.stan_variable("t")) for fit in drawn]
+    assert [len(t) for t in simulated] == [1, 1, 1] and simulated[0] == simulated[1] != simulated[2]
+    assert drawn[0].data["s"] == simulated[0].pop() and len(set(drawn[0].stan_variable("z"))) == 30
+
+
 def test_dependent_bounds_report_what_was_sampled():
     """beta given alpha is uniform on (0, 1 - alpha): its mean is (1 - alpha) / 2."""
     module = stanimport.loads("""

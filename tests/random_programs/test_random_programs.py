@@ -12,12 +12,12 @@ from .trial import divided, rotation, trial
 from .workers import run
 
 SEED, EACH = 1, 100
-NUMBERS = range(20_000, 20_500)
+STARTS = range(20_000, 20_500, EACH)
 SEVERAL = range(1265, 1283)  # in which no program takes stanli down
 REJECTIONS, BLOCKS = range(12), range(23, 39)
 
 
-@pytest.mark.parametrize("start", NUMBERS[::EACH])
+@pytest.mark.parametrize("start", STARTS)
 def test_random_programs_are_stans(start):
     """Each by one of our translations, as in a long run: in a process of its own, which stanli may take down."""
     pytest.importorskip("pyro", reason="the pyro extra is not installed")

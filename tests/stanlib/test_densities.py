@@ -144,3 +144,22 @@ FAR = [  # computed with 60 digits
 @pytest.mark.parametrize("symbol, arguments, expected", FAR)
 def test_logarithms_are_precise_far_out(symbol, arguments, expected):
     np.testing.assert_allclose(registry.by_symbol(symbol)(*arguments), expected, 1e-11)
+
+
+@pytest.mark.parametrize("library", ["jax", "torch"])
+def test_counts_that_are_certain_have_the_gradients_of_their_sides(library):
+    """At probabilities of 0 and 1 in a container, as for one number: (N - n) log(1 - theta) and n log(theta) go on."""
+    counts, theta = (np.array([0, 3, 0, 2]), np.array([3, 3, 0, 5])), np.array([0.0, 1.0, 0.0, 0.25])
+    density = registry.by_symbol("binomial_lpmf")
+    together = gradient(library, lambda p: density(*counts, p), theta)
+    single = [[int(c[i]) for c in counts] for i in range(4)]
+    one_by_one = [gradient(library, lambda p, i=i: density(*single[i], p), theta[i]) for i in range(4)]
+    np.testing.assert_allclose(together, one_by_one, 1e-14)
+    np.testing.assert_allclose(together, [-3, 3, 0, 2 / 0.25 - 3 / 0.75], 1e-14)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_angles_of_any_concentration(library):
+    for kappa in (1e8, 1e17, 1e20, 1e100):
+        found = [float(call(library, "von_mises_cdf", y, -0.2, kappa)) for y in (-0.3, -0.2, 0.3)]
+        np.testing.assert_allclose(found, [0, 0.5, 1], 1e-13)

@@ -66,6 +66,19 @@ def test_map_rect_is_one_vectorised_call(x64):
     assert few == many
 
 
+def test_shards_with_the_same_integers_are_one_vectorised_call(x64):
+    """Also of a function that has to know them: the traced program grows with the groups, not with the shards."""
+    import jax
+
+    f = lambda phi, count: registry.by_symbol("map_rect")(
+        ragged, phi, np.tile(THETAS, (count, 1)), np.tile(X_R, (count, 1)), np.tile(X_I, (count, 1))
+    )
+    lengths = [str(jax.make_jaxpr(lambda phi: f(phi, n))(PHI)).count(" mul ") for n in (2, 50)]
+    assert lengths[0] == lengths[1]
+    one = [-0.3, 0.1, 0.2, 0.4]
+    np.testing.assert_allclose(f(PHI, 3), PHI[0] * np.tile(one, 3), rtol=1e-14)
+
+
 def test_map_rect_checks_sizes():
     with pytest.raises(StanIndexError, match="x_is"):
         registry.by_symbol("map_rect")(shard, PHI, THETAS, X_R, X_I[:2])

@@ -1,6 +1,8 @@
 """The array namespaces: each library has every primitive of the contract."""
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,45 @@ def test_every_primitive_is_there(library):
     assert len(base.PRIMITIVES) > 150
     assert [name for name in base.PRIMITIVES if not hasattr(namespace, name)] == []
     assert namespace.LIBRARY == library
+
+
+def refused(function, contract):
+    """Why a primitive does not take what its contract says; nothing if it does."""
+    given = [p for p in contract.parameters.values() if p.name != "self"]
+    fixed = [p for p in given if p.kind is p.POSITIONAL_ONLY]
+    least = sum(p.default is p.empty for p in fixed)
+    keywords = {p.name: 0 for p in given if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    if isinstance(function, np.ufunc):
+        return "" if function.nin == least == len(fixed) and not keywords else f"takes {function.nin}"
+    try:
+        own = inspect.signature(function, follow_wrapped=False)
+    except ValueError:  # one of NumPy's, behind what asks arrays first
+        own = inspect.signature(function)
+    try:
+        for count, named in ((least, {}), (len(fixed), {}), (least, keywords)):
+            own.bind(*[0] * count, **named)
+    except TypeError as e:
+        return str(e)
+    return ""
+
+
+@pytest.mark.parametrize("library", ("numpy", "jax", "torch"))
+def test_every_primitive_takes_what_its_contract_says(library):
+    """Names of keywords and numbers of arguments; those of `svd` decide what it gives, and are told nowhere."""
+    namespace = arrays.named(library)
+    found = {n: inspect.signature(f) for n, f in vars(base.Namespace).items() if inspect.isfunction(f) and n[0] != "_"}
+    assert {n for n, s in found.items() if any(p.kind is p.VAR_KEYWORD for p in s.parameters.values())} == {"svd"}
+    wrong = {n: refused(getattr(namespace, n), s) for n, s in found.items() if n != "svd"}
+    assert {n: why for n, why in wrong.items() if why} == {}
+
+
+def test_primitives_that_take_something_else_are_told():
+    def contract(x, y, /, axis=0): ...
+
+    given = inspect.signature(contract)
+    assert refused(lambda a, b, axis=None: 0, given) == refused(lambda *args, **options: 0, given) == ""
+    for wrong in (lambda a, axis=None: 0, lambda a, b, c, axis=None: 0, lambda a, b: 0, lambda a, b, dim=0: 0, np.add):
+        assert refused(wrong, given)
 
 
 def test_values_of_torch_are_looked_at_where_nothing_is_traced():

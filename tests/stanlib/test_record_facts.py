@@ -6,10 +6,15 @@ import pathlib
 
 import numpy as np
 import pytest
+from libraries import double
+from scipy import stats
 
 from stanlib import constraints, distribution, registry, supports
 from stanlib.arrays import numpy as xp
 from stanlib.constraints import reasons
+from stanlib.random.base import Random
+from stanlib.random.jax import JaxRandom
+from stanlib.random.numpy import NumpyRandom
 
 registry.load()
 TYPES = constraints.types()
@@ -51,6 +56,50 @@ def test_every_type_says_what_is_wrong_with_a_value(name: str) -> None:
     assert not _holds(name, wrong)
     assert reasons.of_kind(record, wrong)
     assert reasons.of_kind(record, np.full(wrong.shape, np.nan)).endswith("is nan")
+
+
+UNIFORM = {  # the law of each component of a uniform value of size 4, by its components' distribution function
+    "simplex": stats.beta(1, 3), "unit_vector": stats.beta(1.5, 1.5, -1, 2), "corr_matrix": stats.beta(2, 2, -1, 2),
+}  # fmt: skip
+
+
+def source(library: str) -> Random:
+    if library == "jax":
+        import jax
+
+        return JaxRandom(jax.random.PRNGKey(3))
+    if library == "torch":
+        torch = pytest.importorskip("torch", reason="the pyro extra is not installed")
+        from stanlib.random.torch import TorchRandom
+
+        return TorchRandom(torch.Generator().manual_seed(3), dtype=torch.float64)
+    return NumpyRandom(np.random.default_rng(3))
+
+
+def test_uniform_laws_of_types_are_those_that_records_have() -> None:
+    assert {c.name for c in TYPES if c.uniform is not None} == set(UNIFORM)
+
+
+@pytest.mark.parametrize("name", UNIFORM)
+@pytest.mark.parametrize("library", ["numpy", "jax", "torch"])
+def test_a_uniform_value_is_one_of_the_type_with_the_components_of_that_law(name: str, library: str) -> None:
+    record, random = constraints.get(name), source(library)
+    assert record.uniform is not None
+    with double(library):
+        y = np.asarray(record.uniform(random.xp, random, (4000, *[4] * record.event_dims)), float)
+    assert all(record.check(xp, v, *record.sizes_of(v.shape)) for v in y[:50].round(12))
+    free = y[:, 3, 1] if record.event_dims == 2 else y[:, 3]
+    assert stats.kstest(free, UNIFORM[name].cdf).pvalue > 1e-4
+    other = y[:, 1, 0] if record.event_dims == 2 else y[:, 0]
+    assert stats.kstest(other, UNIFORM[name].cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_free_components_have_a_start(name: str) -> None:
+    record = constraints.get(name)
+    shape = np.shape(INSIDE[name])
+    free = np.full(record.free_shape(shape, *record.sizes_of(shape)), record.start)
+    assert record.check(xp, record.constrained(xp, free, *record.sizes_of(shape)), *record.sizes_of(shape))
 
 
 def test_regions_are_of_types_that_there_are() -> None:

@@ -114,6 +114,9 @@ def test_sums_of_exponentials(library):
     assert call(library, "log_inv_logit_diff", -700.0, -701.0) == pytest.approx(-700 + math.log1p(-math.exp(-1)))
     assert call(library, "log_mix", 0.25, -1000.0, -1001.0) == pytest.approx(-1000 + math.log(0.25 + 0.75 / math.e))
     assert call(library, "log_mix", 1.0, -1000.0, 1000.0) == -1000
+    assert call(library, "log_mix", 0.1, INF, 1.0) == call(library, "log_mix", 0.9, -1000.0, INF) == INF
+    assert np.isnan(call(library, "log_mix", 0.0, INF, 1.0))
+    assert call(library, "log_mix", 0.5, -INF, 1.0) == pytest.approx(1 - math.log(2))
     weights, x = np.array([0.2, 0.3, 0.5]), np.array([[1.0, 2.0, 3.0], [-1.0, 0.0, 5.0]])
     expected = np.log(np.exp(x) @ weights).sum()
     assert call(library, "log_mix_of_vectors", weights, x) == pytest.approx(expected, rel=1e-14)
@@ -141,6 +144,33 @@ def test_gradients_at_edges(library):
         f = registry.by_symbol(symbol)
         got = gradient(library, lambda x: f(*[1][:first], *(x[i] for i in range(first, len(point)))), point)
         np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_powers_of_zero_have_finite_gradients(library):
+    """Stan's derivatives at a base of 0 are 0, where they are infinite or no numbers; others are what they are."""
+    power = registry.by_symbol("pow")
+    for x, y in ((0.0, 0.5), (0.0, 0.0), (0.0, 1.5), (0.0, 2.0)):
+        hill = lambda p: power(x / p[0], p[1])  # of a dose of 0, as in models of its effect
+        np.testing.assert_array_equal(gradient(library, hill, [2.0, y]), [0, 0])
+        np.testing.assert_array_equal(gradient(library, lambda p: power(p, y), x), 0)
+    assert gradient(library, lambda p: power(p, 1.0), 0.0) == 1
+    assert gradient(library, lambda p: power(p[0], p[1]), [0.0, 1.0])[0] == 1
+    exponents = np.array([0.25, 0.0, 1.0, 3.0])
+    np.testing.assert_array_equal(gradient(library, lambda x: power(x, exponents).sum(), np.zeros(4)), [0, 0, 1, 0])
+    assert [float(call(library, "pow", 0.0, y)) for y in (0.5, 0.0, 2.0, -1.0)] == [0, 1, 0, INF]
+    inside = gradient(library, lambda p: power(p[0], p[1]), [0.3, 0.7])
+    np.testing.assert_allclose(inside, [0.7 * 0.3**-0.3, 0.3**0.7 * math.log(0.3)], rtol=1e-14)
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_of_equal_numbers_that_of_parameters_has_the_gradient(library):
+    for symbol in ("fmax", "fmin"):
+        f = registry.by_symbol(symbol)
+        for constant in (2.0, 2, np.full(1, 2.0)):
+            np.testing.assert_array_equal(gradient(library, lambda x: f(x, constant).sum(), np.full(1, 2.0)), [1])
+            np.testing.assert_array_equal(gradient(library, lambda x: f(constant, x).sum(), np.full(1, 2.0)), [1])
+        np.testing.assert_array_equal(gradient(library, lambda x: f(x[0], x[1]), [2.0, 2.0]), [0, 1])
 
 
 @pytest.mark.parametrize("library", DIFFERENTIABLE)

@@ -104,7 +104,7 @@ def _only(fit: Fit, names: Collection[str]) -> Fit:
     return made
 
 
-def generated(module: Any, data: object, previous: object, seed: int | None) -> Fit:
+def generated(module: object, data: object, previous: object, seed: int | None) -> Fit:
     """Quantities for all iterations of a fit: those of its warm-up, or before its mode, are the result's warm-up."""
     if not isinstance(previous, CmdStanFit) or previous.fit.warmup is None:
         given = previous.fit if isinstance(previous, CmdStanFit) else previous

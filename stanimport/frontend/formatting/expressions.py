@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stanlib.constraints import PLAIN
+from stanlib.constraints import PLAIN, all_words
 from stanlib.types import Tuple as TupleType
 from stanlib.types import Type
 
@@ -13,8 +13,6 @@ from .. import ast
 from .boxes import EITHER, PACKED
 from .comments import begin, end
 from .writer import Writer
-
-_ORDER = ("lower", "upper", "offset", "multiplier")
 
 
 def expression(w: Writer, e: ast.Expression) -> None:
@@ -223,7 +221,7 @@ def _bounds(w: Writer, constraint: ast.Constraint | None) -> None:
         return
     w.page.text("<")
     with w.page.box():
-        w.separated(sorted(constraint.arguments, key=lambda a: _ORDER.index(a[0])), lambda a: _argument(w, *a))
+        w.separated(sorted(constraint.arguments, key=lambda a: all_words().index(a[0])), lambda a: _argument(w, *a))
     w.page.text(">")
 
 

@@ -73,7 +73,7 @@ class _Upgrade:
             return ast.Paren(ast.Binary(made, "!=", ast.IntLiteral("0", node.span), node.span), node.span)
         return made
 
-    def _changed(self, node: Any) -> Any:
+    def _changed(self, node: object) -> Any:
         if isinstance(node, ast.Call):
             return self._call(node)
         if isinstance(node, ast.Tilde):

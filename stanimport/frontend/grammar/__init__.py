@@ -9,7 +9,6 @@ Source: Stan Reference Manual, "Language Syntax"; the deprecated forms: its "Rem
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 from ..lexer import tokens
 from . import blocks, declarations, expressions, functions, statements
@@ -34,7 +33,7 @@ _PRECEDENCE = (
 )
 
 
-def _unexpected(t: Any) -> None:
+def _unexpected(t: object) -> None:
     """PLY's error hook; the parser sets its own for every parse."""
     raise AssertionError("the parser's own hook is missing")
 

@@ -58,6 +58,6 @@ def p_first(item: ast.Statement) -> list[ast.Statement]:
 
 
 @rule("statements : statements statement", "definitions : definitions definition", "networks : networks network")
-def p_more(items: list[Any], item: Any) -> list[Any]:
+def p_more(items: list[Any], item: object) -> list[Any]:
     items.append(item)
     return items

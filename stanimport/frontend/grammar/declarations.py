@@ -12,7 +12,7 @@ from .rules import rule, span_of
 
 
 @rule("declaration : sized_type declarators SEMICOLON")
-def p_declaration(context: Any, t: ast.SizedType, items: list[Any], end: Token) -> ast.Declaration:
+def p_declaration(context: object, t: ast.SizedType, items: list[Any], end: Token) -> ast.Declaration:
     return ast.Declaration(tuple(_declarator(context, t, *i) for i in items), span_of(t, end))
 
 
@@ -127,15 +127,10 @@ def p_no_bounds() -> None:
 @rule("bounds_opt : LESS bound GREATER", "bounds_opt : LESS bound COMMA bound GREATER")
 def p_bounds(left: Token, *rest: Any) -> ast.Constraint:
     bounds = rest[:-1:2]
-    kind = constraints.AFFINE if bounds[0][0] in ("offset", "multiplier") else constraints.BOUNDS
+    kind = next(k for k, words in constraints.words().items() if bounds[0][0] in words)
     return ast.Constraint(kind, tuple(bounds), span_of(left, rest[-1]))
 
 
-@rule(
-    "bound : LOWER ASSIGN bound_expression",
-    "bound : UPPER ASSIGN bound_expression",
-    "bound : OFFSET ASSIGN bound_expression",
-    "bound : MULTIPLIER ASSIGN bound_expression",
-)
+@rule(*(f"bound : {KEYWORDS[word]} ASSIGN bound_expression" for word in constraints.all_words()))
 def p_bound(word: Token, _: Token, value: ast.Expression) -> tuple[str, ast.Expression]:
     return word.text, value

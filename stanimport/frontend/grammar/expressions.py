@@ -86,7 +86,7 @@ def p_numbered(first: object, number: Token) -> list[Any]:
 
 
 @rule("primary : numbered")
-def p_numbered_item(context: Any, parts: list[Any]) -> ast.Expression:
+def p_numbered_item(context: object, parts: list[Any]) -> ast.Expression:
     first, *numbers = parts
     made: ast.Expression = ast.Variable(first, first.span)
     for number in numbers:

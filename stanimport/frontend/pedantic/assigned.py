@@ -9,6 +9,7 @@ from typing import Any
 
 from ...errors import Diagnostic
 from ...ir import gprob, traversal
+from ...ir.uses import ESCAPES
 from .dependence import Facts
 
 _BLOCKS = ("transformed data", "transformed parameters", "model", "generated quantities")
@@ -33,7 +34,7 @@ class _Run:
         """Run statements; whether control leaves the block before its end."""
         for s in statements:
             self._statement(s)
-            if isinstance(s, (gprob.Return, gprob.Break, gprob.Continue)):
+            if isinstance(s, ESCAPES):
                 return True
             if isinstance(s, gprob.Message) and s.kind != "print":
                 return True

@@ -117,7 +117,7 @@ class Blocks:
     def _step(self, root: Any) -> Any:
         return self.plan.steps[root.equation]
 
-    def _results(self, given: Mapping[Any, Any], guesses: list[Any]) -> tuple[object, list[object]]:
+    def _results(self, given: Mapping[object, object], guesses: list[Any]) -> tuple[object, list[object]]:
         """The function's results, and what was guessed as it really is."""
         whole = {**self.constants, **given, **{r.variable: g for r, g in zip(self.plan.guesses, guesses)}}
         found: dict[Any, Any] = {}
@@ -140,7 +140,7 @@ class Blocks:
         return step.rest(value) if isinstance(step, steps.Picked) else value
 
 
-def in_blocks(function: Callable[[Any], Any], split: Callable[[Any], dict[str, Any]], example: Any,
+def in_blocks(function: Callable[[Any], Any], split: Callable[[Any], dict[str, Any]], example: object,
               mesh: Mesh | None = None) -> Callable[[Any], Any] | None:  # fmt: skip
     """The density of a point, computed in blocks of rows; None if there are few rows, or what needs them all at once.
 

@@ -119,7 +119,7 @@ def _callee(e: Any) -> object:
     return e.params.get("jaxpr", e.params.get("call_jaxpr", e.params.get("fun_jaxpr")))
 
 
-def _joined(constants: Mapping[Any, np.ndarray]) -> dict[Any, Any]:
+def _joined(constants: Mapping[object, np.ndarray]) -> dict[Any, Any]:
     """For every constant the first one that is equal to it."""
     names: dict[Any, Any] = {}
     for v, c in constants.items():

@@ -36,14 +36,14 @@ class Held:
     axis: int
     dtype: Any
 
-    def rows(self, start: int, stop: int) -> Any:
+    def rows(self, start: int, stop: int) -> jax.Array:
         """Rows from `start` to `stop`."""
         head = lax.slice_in_dim(self.head, min(start, self.first), min(stop, self.first), axis=self.axis)
         low, high = (max(i - self.first, 0) for i in (start, stop))
         tail = lax.slice_in_dim(self.tail, low, high, axis=self.axis)
         return self._read(lax.concatenate([head, tail], self.axis) if head.size else tail)
 
-    def block(self, start: Any, count: int, is_apart: bool) -> Any:
+    def block(self, start: Any, count: int, is_apart: bool) -> jax.Array:
         """So many rows from `start` on, all of which are held apart or none."""
         held, at = (self.head, start) if is_apart else (self.tail, start - self.first)
         return self._read(lax.dynamic_slice_in_dim(held, at, count, self.axis))

@@ -23,8 +23,8 @@ def _spec(mesh: Mesh, axis: int) -> PartitionSpec:
     return PartitionSpec(*(None,) * axis, tuple(mesh.axis_names))
 
 
-def on_each(mesh: Mesh, function: Callable[..., object], whole: object, parts: Mapping[Any, jax.Array],
-            axes: Mapping[Any, int]) -> Any:  # fmt: skip
+def on_each(mesh: Mesh, function: Callable[..., object], whole: object, parts: Mapping[object, jax.Array],
+            axes: Mapping[object, int]) -> Any:  # fmt: skip
     """`function(device, whole, parts)` on every device, of what all have and of its own parts; its results are equal.
 
     Args:

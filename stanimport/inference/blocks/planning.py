@@ -162,7 +162,7 @@ def _ordered(plan: Plan) -> bool:
     return True
 
 
-def _without_computed(plan: Plan, pending: Sequence[int], known: set[Any]) -> list[int]:
+def _without_computed(plan: Plan, pending: Sequence[int], known: set[object]) -> list[int]:
     """The equations that need values that are not known yet; the others come next, and what they compute is known."""
     left = []
     for i in pending:

@@ -148,7 +148,7 @@ def _of(demand: Demand, variable: object) -> Demand:
     return Demand(variable, demand.shift, demand.start, demand.stop)
 
 
-def width_of(plan: Plan, sweep: Sweep, cones: Mapping[Any, Cone]) -> int:
+def width_of(plan: Plan, sweep: Sweep, cones: Mapping[object, Cone]) -> int:
     """Bytes for one row, of what the roots of a sweep read and of what is carried from row to row, about."""
     total = 0
     for v in {v for r in sweep.roots for v in cones[r.variable].whole}:
@@ -222,7 +222,7 @@ class Sweeper:
             for r, total in zip(self.roots, totals)
         }
 
-    def _begin(self, i: int, whole: Mapping[Any, object]) -> Any:
+    def _begin(self, i: int, whole: Mapping[object, object]) -> Any:
         step, e = self.plan.steps[i], self.plan.flat.equations[i]
         assert isinstance(step, Recurrence)
         given = [v.val if is_literal(v) else whole[v] if axis is None else None for v, axis in zip(e.invars, step.axes)]
@@ -236,7 +236,7 @@ class Sweeper:
         if self.mesh is not None:
             return self._spread(self.mesh, whole, region, totals), state
 
-        def body(k: Any, carry: Any) -> Any:
+        def body(k: Any, carry: Any) -> tuple[list[Any], dict[int, Any]]:
             at = region.blocks - 1 - k if self.backward else k
             before = {i: [lax.dynamic_index_in_dim(v, at, keepdims=False) for v in s] for i, s in starts.items()}
             return self._block(whole, region, region.start + at * region.rows, carry, before)
@@ -266,7 +266,7 @@ class Sweeper:
         assert start >= stop or not region.blocks or (start, stop) == (region.start, region.stop)
         return Demand(None, shift, start, stop) if start < stop else None
 
-    def _empty(self, root: Root, whole: Mapping[Any, object]) -> Any:
+    def _empty(self, root: Root, whole: Mapping[object, object]) -> Any:
         """What a root has before the first block: what no rows make, the array to add to, zeros; None for a state."""
         e, step = self.plan.flat.equations[root.equation], self.plan.steps[root.equation]
         if root.kind == "total":
@@ -330,7 +330,7 @@ class Sweeper:
     def _axis_of(self, v: object) -> int:
         return next(axis for i in self.plan.steps for u, axis in self.plan.read_rows(i) if u is v)
 
-    def _divided(self, mesh: Mesh, whole: Mapping[Any, object], region: Region, totals: Sequence[object]
+    def _divided(self, mesh: Mesh, whole: Mapping[object, object], region: Region, totals: Sequence[object]
                  ) -> dict[Any, jax.Array]:  # fmt: skip
         """The rows of data that a region reads, over the devices."""
         asked = _Asked(self.data)
@@ -353,7 +353,7 @@ class Sweeper:
                 continue
             saved = {i: [jnp.zeros((region.blocks, *v.shape), v.dtype) for v in s] for i, s in state.items()}
 
-            def body(at: Any, carry: Any, region: Region = region) -> Any:
+            def body(at: Any, carry: Any, region: Region = region) -> tuple[dict[Any, Any], dict[Any, Any]]:
                 now, kept = carry
                 kept = {i: [lax.dynamic_update_index_in_dim(a, v, at, 0) for a, v in zip(kept[i], now[i])] for i in now}
                 return self._passed(whole, region, region.start + at * region.rows, now), kept
@@ -362,7 +362,7 @@ class Sweeper:
         out[-1] = state
         return out
 
-    def _passed(self, whole: Mapping[Any, Any], region: Region, start: Any, state: Any) -> Any:
+    def _passed(self, whole: Mapping[Any, Any], region: Region, start: Any, state: Any) -> dict[Any, Any]:
         block = Block(self.plan, whole, region, start, state)
         block.compute([], list(state))
         return {i: block.states[i] for i in state}

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..executables import Executable
     from ..programs import Program
 
+__all__ = ["LogProb", "log_prob"]
+AT_TOP = ["log_prob"]
+
 
 class LogDensity(NamedTuple):
     """A log density and its gradient with respect to the unconstrained parameters, in `LogProb.names`' order."""
@@ -63,23 +66,23 @@ class LogProb:
         """
         return self.at(self.unconstrain(params), jacobian=jacobian)
 
-    def at(self, point: Any, *, jacobian: bool = True) -> LogDensity:
+    def at(self, point: object, *, jacobian: bool = True) -> LogDensity:
         """The log density at an unconstrained point, (size,); `jacobian` adds the transform's log Jacobian."""
         value, gradient = self.posterior.gradient(jacobian)(self._checked(point))
         return LogDensity(float(value), np.asarray(gradient))
 
-    def constrain(self, point: Any) -> dict[str, Any]:
+    def constrain(self, point: object) -> dict[str, Any]:
         """The parameters at an unconstrained point, by Stan name."""
         arrays = {n: np.asarray(v) for n, v in self._constraining()(self._checked(point)).items()}
         return {v.name: tuples.pack(v, arrays) for v in self.posterior.program.parameters}
 
-    def unconstrain(self, params: Any) -> np.ndarray:
+    def unconstrain(self, params: object) -> np.ndarray:
         """The unconstrained point of constrained values, (size,). Raises StanDataError, as calling it does."""
         values = read_data(params)
         initial.verify_all(self.posterior, values)
         return initial.unconstrained(self.posterior, values) if self.size else np.zeros(0)
 
-    def _checked(self, point: Any) -> np.ndarray:
+    def _checked(self, point: object) -> np.ndarray:
         array = np.asarray(point, float)
         if array.shape != (self.size,):
             raise options.OptionError(f"an unconstrained point has shape ({self.size},), not {array.shape}")

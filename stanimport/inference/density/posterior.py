@@ -106,7 +106,7 @@ class Posterior(Evaluated["Posterior"]):
         """The model's trace at a point, and the log Jacobian of the constraining transform there."""
         return self._trace_of(self.split(point))
 
-    def _trace_of(self, values: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], Any]:
+    def _trace_of(self, values: Mapping[str, object]) -> tuple[dict[str, dict[str, Any]], Any]:
         """The same of the unconstrained parameters by name."""
         require_density(self.program)
         jacobian: list[Any] = []
@@ -187,13 +187,13 @@ class Posterior(Evaluated["Posterior"]):
         trace, _ = self.trace(point)
         return {n: trace[n]["value"] for n in self.names}
 
-    def everything(self, key: Any, point: Array) -> dict[str, Any]:
+    def everything(self, key: Array | np.ndarray, point: Array) -> dict[str, Any]:
         """The variables of one draw that are wanted, by the names of their leaves."""
         parameters = self.constrain(point)
         kept = {n: v for n, v in parameters.items() if self.wanted is None or n.partition(".")[0] in self.wanted}
         return kept | self.generate(key, parameters)
 
-    def generate(self, key: Array, parameters: Mapping[str, object]) -> dict[str, Any]:
+    def generate(self, key: Array | np.ndarray, parameters: Mapping[str, object]) -> dict[str, Any]:
         """Transformed parameters and generated quantities of one draw."""
         if not (self.program.transformed_parameters or self.program.generated_quantities):
             return {}
@@ -208,7 +208,7 @@ class Posterior(Evaluated["Posterior"]):
         names: tuple[str, ...] = self.program.names("transformed_parameters", "generated_quantities")
         return names
 
-    def unconstrain(self, parameters: Mapping[str, Any], default: Any) -> tuple[Any, dict[str, Any]]:
+    def unconstrain(self, parameters: Mapping[str, object], default: Any) -> tuple[Any, dict[str, Any]]:
         """A point with these parameters, the others from the point `default`; and which of them are in their domain."""
         free, inside = self.split(default), {}
 

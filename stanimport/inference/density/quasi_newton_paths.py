@@ -72,7 +72,7 @@ class Search:
         value = -self.log_density(x)
         return jnp.where(jnp.isnan(value), jnp.inf, value)
 
-    def _bound(self, law: Normal, number: Any) -> Array:
+    def _bound(self, law: Normal, number: object) -> Array:
         """The evidence lower bound of an approximation."""
         points, log_q = _drawn(law, fold(self.state, number), self.num_draws)
         found = (jax.lax.map(self.log_density, points) - log_q).mean()

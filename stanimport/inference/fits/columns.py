@@ -17,7 +17,7 @@ Axes = Mapping[str, tuple[int, ...]]  # by item of a tuple, see `tuples.axes`
 
 
 def column_names(
-    name: str, shape: tuple[int, ...], is_complex: bool = False, labels: Sequence[Sequence[Any] | None] = (),
+    name: str, shape: tuple[int, ...], is_complex: bool = False, labels: Sequence[Sequence[object] | None] = (),
     outer: tuple[int, ...] = (),
 ) -> list[str]:  # fmt: skip
     """The names of the components of a variable: `theta[2,1]`, with labels `theta[Deerfield,1]`.
@@ -31,14 +31,14 @@ def column_names(
     return [_named(name, outer, i, part) for i in _indices(axes) for part in parts]
 
 
-def _named(name: str, outer: tuple[int, ...], index: tuple[Any, ...], part: tuple[str, ...]) -> str:
+def _named(name: str, outer: tuple[int, ...], index: tuple[object, ...], part: tuple[str, ...]) -> str:
     """CmdStan's name of a component: `a[2]:1` of `a.1`, if that lies in an array."""
     levels = [*_levels(name, outer, index)]
     levels[-1] = levels[-1][0], (*levels[-1][1], *part)
     return ":".join(f"{item}[{','.join(map(str, own))}]" if own else item for item, own in levels)
 
 
-def _levels(name: str, outer: tuple[int, ...], index: tuple[Any, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def _levels(name: str, outer: tuple[int, ...], index: tuple[object, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """A variable and the items of tuples on the way to a leaf, each with its own part of an index."""
     items, at = name.split("."), 0
     for item, own in itertools.zip_longest(items[:-1], outer, fillvalue=0):
@@ -47,7 +47,7 @@ def _levels(name: str, outer: tuple[int, ...], index: tuple[Any, ...]) -> Iterat
     yield items[-1], index[at:]
 
 
-def _indices(axes: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+def _indices(axes: Sequence[Sequence[object]]) -> Iterator[tuple[Any, ...]]:
     """All indices, the first fastest."""
     return (tuple(reversed(i)) for i in itertools.product(*reversed(axes)))
 

@@ -49,7 +49,7 @@ class StoodIn:
             self.unknown |= {n for n in first.keys() | other.keys() if not _are_equal(first.get(n), other.get(n))}
         self.unknown |= set(lacking)
 
-    def decides(self, function: Callable[..., Any], *examples: Any) -> bool:
+    def decides(self, function: Callable[..., object], *examples: object) -> bool:
         """Whether results of a function that runs the posterior's model depend on what is to be predicted.
 
         Args:
@@ -57,7 +57,7 @@ class StoodIn:
         """
         symbols = {n: v for n, v in self.posterior.inputs.items() if n in self.unknown}
 
-        def of_unknown(values: Mapping[str, Any], *arguments: Any) -> Any:
+        def of_unknown(values: Mapping[str, object], *arguments: object) -> Any:
             with moved_outcomes(values):
                 return function(*arguments)
 
@@ -70,7 +70,7 @@ class StoodIn:
         return any(used[: len(jax.tree.leaves(symbols))])
 
 
-def _are_equal(first: Any, other: Any) -> bool:
+def _are_equal(first: object, other: object) -> bool:
     ones, others = nested.leaves(first), nested.leaves(other)
     return len(ones) == len(others) and all(
         np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc") for a, b in zip(ones, others)

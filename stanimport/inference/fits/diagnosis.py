@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .result import Result
     from .summary import Table
 
+__all__ = ["Diagnosis"]
 LEAST_EBFMI = 0.3
 MOST_RHAT = 1.01
 BAD_RHAT = 1.05  # from here on draws are not to be used

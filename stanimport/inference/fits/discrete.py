@@ -30,7 +30,7 @@ def probabilities(fit: Result, name: str) -> np.ndarray:
     variable = _seen(posterior, draws, name)
     zeros = np.zeros((variable.lower.size, variable.values))
 
-    def marginal(key: object, draw: Mapping[str, object]) -> dict[str, object]:
+    def marginal(key: jax.Array, draw: Mapping[str, object]) -> dict[str, object]:
         return {name: jax.grad(lambda added: _density(posterior, draw, {name: added}))(zeros)}
 
     found = _of_draws(marginal, draws)[name].mean(axis=0)
@@ -41,7 +41,7 @@ def modes(fit: Result, name: str) -> np.ndarray:
     """The values of a discrete parameter in the most probable joint assignment, for each draw; see `Fit`."""
     posterior, draws = _given(fit, name)
 
-    def mode(key: Any, draw: dict[str, Any]) -> dict[str, object]:
+    def mode(key: jax.Array, draw: dict[str, Any]) -> dict[str, object]:
         with asking(Question(mode=True)):
             return {name: posterior.generate(key, draw)[name]}
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .diagnosis import Diagnosis
     from .predictive import Predictions
 
+__all__ = ["Fit"]
+AT_TOP = ["Fit"]
 
 # What other packages' fits have, and what has its place here.
 _OTHERS = {

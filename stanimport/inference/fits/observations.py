@@ -24,6 +24,8 @@ from .replications import ReplicationWarning, Replicator, over_draws
 if TYPE_CHECKING:
     from .result import Result
 
+__all__ = ["LikelihoodWarning"]
+
 
 class LikelihoodWarning(RuntimeWarning):
     """A log likelihood in which some numbers of the observed data have no part."""
@@ -77,7 +79,7 @@ def log_densities(posterior: Posterior, draws: Mapping[str, np.ndarray], seed: i
     """
     places: dict[str, np.ndarray | str] = {}
 
-    def densities(key: Any, trace: Mapping[str, Any]) -> dict[str, object]:
+    def densities(key: jax.Array, trace: Mapping[str, Any]) -> dict[str, object]:
         places.update(positions(posterior, key, trace))
         return {n: log_prob(s) for n, s in trace.items() if is_observation(s)}
 

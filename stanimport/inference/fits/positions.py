@@ -39,7 +39,7 @@ def variable_of(site: str, program: Program) -> str:
     return site if site in program.names("data", "transformed_data") else re.sub(r"__\d+$", "", site)
 
 
-def trace_of(posterior: Posterior, key: object, parameters: Mapping[str, object]) -> Mapping[str, Any]:
+def trace_of(posterior: Posterior, key: jax.Array | np.ndarray, parameters: Mapping[str, object]) -> Mapping[str, Any]:
     """The model's trace with given values of the parameters."""
     model = partial(posterior.module.model, **posterior.inputs)
     given = handlers.substitute(model, data=dict(parameters))
@@ -47,7 +47,7 @@ def trace_of(posterior: Posterior, key: object, parameters: Mapping[str, object]
     return trace
 
 
-def positions(posterior: Posterior, key: Any, trace: Mapping[str, Any]) -> dict[str, np.ndarray | str]:
+def positions(posterior: Posterior, key: jax.Array, trace: Mapping[str, Any]) -> dict[str, np.ndarray | str]:
     """For every observed site the positions of its values in the variable, laid out flat, in the shape of the values.
 
     Where there are none, or they are not known, the reason.
@@ -78,7 +78,7 @@ def positions(posterior: Posterior, key: Any, trace: Mapping[str, Any]) -> dict[
 
 
 def _values(
-    posterior: Posterior, key: Any, trace: Mapping[str, Any], outcomes: Mapping[str, np.ndarray]
+    posterior: Posterior, key: jax.Array, trace: Mapping[str, Any], outcomes: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray | None]:
     """What the sites observe with other outcomes in the data's places; nothing if the model does not run with them."""
     drawn = {n: s["value"] for n, s in trace.items() if s["type"] == "sample" and not s["is_observed"]}

@@ -27,6 +27,8 @@ from .prior_draws import of_one_prior, prior_draws
 from .replications import Arrays, ReplicationWarning, Replicator, all_drawn, of_one, over_draws
 from .result import declared
 
+__all__ = ["Predictions", "prior_predictive"]
+AT_TOP = ["prior_predictive"]
 _REPLICATIONS = 6  # the stream of random numbers
 _KEY = np.zeros(2, np.uint32)  # of a draw that is traced alone
 _NONE = "it has no statement `y ~ ...` on data, nor `target += ..._lpdf(y | ...)`"
@@ -168,8 +170,8 @@ def _kept(program: Program, draws: Arrays, redraw: Sequence[str] | str | None, d
 @labelled
 @options.suggesting
 def prior_predictive(
-    module: Any, data: Any = None, *, draws: SupportsIndex = 1000, seed: SupportsIndex | None = None,
-    networks: Mapping[str, Any] | None = None,
+    module: object, data: object = None, *, draws: SupportsIndex = 1000, seed: SupportsIndex | None = None,
+    networks: Mapping[str, object] | None = None,
 ) -> Predictions:  # fmt: skip
     """Draws from the prior, and of the data that the program observes, before anything is learned from them.
 

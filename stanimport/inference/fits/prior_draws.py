@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from numpyro.distributions import LKJ, Dirichlet, Distribution, ProjectedNormal, Unit
+from numpyro.distributions import Unit
 
 from stanlib import constraints, places
+from stanlib.arrays import named
 from stanlib.errors import StanError
 from stanlib.ppl.numpyro.distributions import Improper, drawn_by_streams
 from stanlib.program import Program
+from stanlib.random.jax import JaxRandom
 from stanlib.random.streams import key_of
 from stanlib.rejection import gathering
 from stanlib.unknown_outcomes import unknown_outcomes
@@ -21,6 +23,7 @@ from ..density.quantities import Batched
 from ..modules import drawn_integers
 from ..precision import random_keys
 
+xp = named("jax")
 _REJECTED = "rejected__"  # the site that models have where they can reject draws
 MOST_TRIES = 1000  # for one draw that is not rejected
 
@@ -60,7 +63,7 @@ def of_one_prior(posterior: Posterior) -> Callable[[Any, Any], dict[str, Any]]:
     """One draw by a key: the parameters, discrete ones, and whether the program rejects it."""
     program, whole = posterior.program, drawn_integers(posterior.program)
 
-    def one(key: Any, _: Any) -> dict[str, Any]:
+    def one(key: Any, _: object) -> dict[str, Any]:
         drawn: dict[str, Any] = {}
         handles: dict[str, places.Handle | None] = {}
 
@@ -123,8 +126,8 @@ def _drawn(site: Mapping[str, Any], key: Any, program: Program) -> Any:
             return law.sample(key)
     except NotImplementedError:
         pass
-    if isinstance(law, Improper) and (uniform := _uniform_on(law)) is not None:
-        return uniform.sample(key)
+    if isinstance(law, Improper) and (value := _uniform_on(law, key)) is not None:
+        return value
     if not isinstance(law, Improper):
         reason = f"has a prior ({type(law).__name__}) without draws"
     elif law.undrawn is not None:
@@ -134,14 +137,12 @@ def _drawn(site: Mapping[str, Any], key: Any, program: Program) -> Any:
     raise NoPriorError(f"{program.name} can't be drawn from its prior: parameter {site['name']} {reason}")
 
 
-def _uniform_on(law: Improper) -> Distribution | None:
-    """The uniform law on a domain of finite volume that is no interval; None for other domains."""
-    kind, shape = getattr(getattr(law.support, "record", None), "name", None), law.shape()
-    if kind == "simplex":
-        return Dirichlet(np.ones(shape))
-    if kind == "unit_vector":
-        return ProjectedNormal(np.zeros(shape))
-    return LKJ(shape[-1]).expand(shape[:-2]) if kind == "corr_matrix" and shape[-1] > 1 else None
+def _uniform_on(law: Improper, key: Any) -> Any:
+    """A draw from the uniform law on a domain of finite volume that is no interval; None for other domains."""
+    record = getattr(law.support, "record", None)
+    if record is None or record.uniform is None:
+        return None
+    return record.uniform(xp, JaxRandom(key), law.shape())
 
 
 def _require_laws(

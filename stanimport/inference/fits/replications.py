@@ -15,6 +15,7 @@ from ..density.quantities import Batched
 from ..precision import random_keys
 from .positions import assembled, covers, is_observation, positions, trace_of, variable_of
 
+__all__ = ["ReplicationWarning"]
 Arrays = Mapping[str, np.ndarray]
 
 
@@ -45,7 +46,7 @@ def of_one(
 ) -> Callable[[Any, tuple[Mapping[str, Any], Mapping[str, Any]]], dict[str, Any]]:
     """A function of a key and of the model's trace, as one of a key, a draw of the parameters, and of discrete ones."""
 
-    def one(key: Any, given: tuple[Mapping[str, Any], Mapping[str, Any]]) -> dict[str, Any]:
+    def one(key: Any, given: tuple[Mapping[str, object], Mapping[str, object]]) -> dict[str, Any]:
         with asking(Question(given=given[1])):
             return function(key, trace_of(posterior, key, given[0]))
 

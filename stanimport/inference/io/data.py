@@ -19,6 +19,7 @@ import numpy as np
 from stanlib.errors import MissingLibraryError, StanDataError
 from stanlib.given import TEXTS, NoNumbersError, numbers_of, plain_of, verified
 
+__all__ = ["read_data"]
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 _MAY_OVERFLOW = re.compile(r"[eE]\+?0*[1-9][0-9][0-9]|[0-9]{200}")  # else no literal is larger than 1e308
 
@@ -59,7 +60,7 @@ def _sizes_in(dataset: Any) -> dict[str, int]:
     return sizes_of(dataset.sizes, [v.dims for v in dataset.data_vars.values()])
 
 
-def sizes_of(lengths: Mapping[Any, int], arrays: Iterable[Sequence[object]]) -> dict[str, int]:
+def sizes_of(lengths: Mapping[object, int], arrays: Iterable[Sequence[object]]) -> dict[str, int]:
     """The lengths of a data set's dimensions by name, and `N`, the number of rows of what is a table.
 
     Args:

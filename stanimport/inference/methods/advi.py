@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ..executables import Executable
     from ..programs import Program
 
+__all__ = ["advi"]
+AT_TOP = ["advi"]
 ETAS = (100.0, 10.0, 1.0, 0.1, 0.01)  # the step sizes that are tried, in this order
 BEGINNINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "meanfield": lambda start: np.stack([start, np.zeros_like(start)]),
@@ -42,12 +44,12 @@ BEGINNINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 @labelled
 @options.suggesting
 def advi(
-    module: Any, data: Any = None, *, seed: SupportsIndex | None = None, inits: Any = None,
+    module: object, data: object = None, *, seed: SupportsIndex | None = None, inits: object = None,
     algorithm: str = "meanfield", iter: SupportsIndex = 10000, grad_samples: SupportsIndex = 1,
     elbo_samples: SupportsIndex = 100, eval_elbo: SupportsIndex = 100, eta: float | None = None,
     adapt_engaged: bool = True, adapt_iter: SupportsIndex = 50, tol_rel_obj: float = 0.01, draws: SupportsIndex = 1000,
     khat: bool = True, require_converged: bool = True, show_progress: bool = False,
-    networks: Mapping[str, Any] | None = None,
+    networks: Mapping[str, object] | None = None,
 ) -> Fit:  # fmt: skip
     """Fit a normal approximation by the algorithm of CmdStan's `variational`, with its options, and draw from it.
 

@@ -84,7 +84,7 @@ class Steps:
         def term(params: Any, noise: Any) -> Any:
             return self._density(self._family.point(params, noise))
 
-        def body(carry: Any) -> Any:
+        def body(carry: Any) -> tuple[Any, Any, Any]:
             total, taken, left_out = carry
             noise = normals(fold(stream, taken + left_out), (self._size,), params.dtype)
             value, gradient = jax.value_and_grad(term)(params, noise)
@@ -96,13 +96,13 @@ class Steps:
         fine = taken == wanted
         return jnp.where(fine, total / wanted + jax.grad(self._family.log_scale)(params), 0), fine
 
-    def densities(self, params: Any, key: Any) -> tuple[Any, Any]:
+    def densities(self, params: object, key: jax.Array) -> tuple[Any, Any]:
         """The log density at draws from the law, (count,), and the law's log scale."""
         noise = normals(begun(key), (self._count, self._size), np.dtype(float))
         found = jax.lax.map(lambda one: self._density(self._family.point(params, one)), noise)
         return found, self._family.log_scale(params)
 
-    def draws(self, params: Any, key: Any) -> tuple[Any, Any, Any]:
+    def draws(self, params: object, key: jax.Array) -> tuple[Any, Any, Any]:
         """Points of the law, (count, size), with the log densities of posterior and law there."""
         noise = normals(begun(key), (self._count, self._size), np.dtype(float))
         points = jax.vmap(lambda one: self._family.point(params, one))(noise)

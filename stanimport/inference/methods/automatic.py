@@ -40,7 +40,7 @@ def fitted(posterior: Posterior, inits: object, settings: Mapping[str, Any], sho
     return fit
 
 
-def _programs(posterior: Posterior, settings: Mapping[str, Any]) -> dict[str, Program | Executable]:
+def _programs(posterior: Posterior, settings: Mapping[str, object]) -> dict[str, Program | Executable]:
     """The functions of `Automatic`, compiled, by their names."""
     steps: list[Automatic] = []
 

@@ -51,7 +51,7 @@ class Automatic:
                     "drawn": (_KEY, self._params)}  # fmt: skip
         return Program(getattr(self, what), *examples[what], calls=self._density, hasty=True)
 
-    def begun(self, key: Any, start: Any) -> tuple[Any, ...]:
+    def begun(self, key: jax.Array, start: object) -> tuple[Any, ...]:
         """The state before the first step."""
         svi = svi_of(self._model, self._guide_from(start), self._settings)
         leaves, self._tree = jax.tree.flatten(svi.init(key))
@@ -66,7 +66,7 @@ class Automatic:
         """The guide's parameters, by name."""
         return self._svi.get_params(jax.tree.unflatten(self._tree, state))
 
-    def drawn(self, key: Any, params: Any) -> tuple[Any, Any, Any]:
+    def drawn(self, key: jax.Array, params: Any) -> tuple[Any, Any, Any]:
         """Draws, and the log densities of the posterior and of the guide there."""
         points, log_q = drawn(self._guide, self._settings["draws"], key, params)
         return points, jax.vmap(self._density)(points), log_q
@@ -90,7 +90,7 @@ def _is_no_weight(site: Mapping[str, object]) -> bool:
     return site["type"] not in ("param", "mutable")
 
 
-def drawn(guide: Any, count: int, key: object, params: Any) -> tuple[Any, Any]:
+def drawn(guide: Any, count: int, key: jax.Array, params: Any) -> tuple[Any, Any]:
     """Draws from an automatic guide, (count, size), and their log densities."""
     law = guide.get_posterior(params)
     points, steps = law.sample_with_intermediates(key, (count,))  # some flows have no inverse

@@ -19,6 +19,7 @@ from ..fits.fit import Fit
 from ..running.interrupts import INTERVAL, check, ended_if
 from ..samplers.control import ChainProgress, Control
 
+__all__ = ["Sampling"]
 P = ParamSpec("P")
 
 

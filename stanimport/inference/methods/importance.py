@@ -14,6 +14,7 @@ import numpy as np
 
 from ...errors import warn
 
+__all__ = ["ParetoWarning"]
 RELIABLE = 0.7
 _FEWEST = 5  # of the largest ratios, for a fit
 

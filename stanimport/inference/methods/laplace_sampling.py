@@ -22,14 +22,16 @@ if TYPE_CHECKING:
     from ..density.posterior import Posterior
     from ..programs import Program
 
+__all__ = ["laplace_sample"]
+AT_TOP = ["laplace_sample"]
 _LIMITS = {"iter": 2000, "tol_grad": 1e-8, "tol_rel_obj": 1e4, "history_size": 5}
 
 
 @labelled
 @options.suggesting
 def laplace_sample(
-    module: Any, data: Any = None, *, mode: Any = None, draws: SupportsIndex = 1000, jacobian: bool = True,
-    seed: SupportsIndex | None = None, inits: Any = None, networks: Mapping[str, Any] | None = None,
+    module: object, data: object = None, *, mode: object = None, draws: SupportsIndex = 1000, jacobian: bool = True,
+    seed: SupportsIndex | None = None, inits: object = None, networks: Mapping[str, object] | None = None,
 ) -> Fit:  # fmt: skip
     """Draw from the normal distribution whose mean is the mode and whose precision is minus the Hessian there.
 

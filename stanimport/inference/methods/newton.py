@@ -66,7 +66,7 @@ def differences(gradient: Callable[[Any], Any]) -> Callable[[Any], Any]:
     moves, weights = map(np.array, zip(*_STENCIL))
 
     def hessian(point: Any) -> object:
-        def column(unit: Any) -> jax.Array:
+        def column(unit: object) -> jax.Array:
             found = jax.vmap(lambda move: gradient(point + _STEP * move * unit))(moves)
             return jnp.tensordot(weights, found, 1) / _STEP
 

@@ -65,7 +65,7 @@ def explicit(module: Any, data: Mapping[str, Any], guide: Callable[..., Any], se
     trained = with_weights(module, params)
     posterior = Posterior(trained, inputs)
 
-    def one(key: Any, _: Any) -> dict[str, Any]:
+    def one(key: jax.Array, _: Any) -> dict[str, Any]:
         keys = [key_of(key, i) for i in range(2)]
         given = jax.tree.map(jnp.asarray, params)  # states of networks change in place
         fixed = handlers.substitute(partial(guide, **inputs), data=given)

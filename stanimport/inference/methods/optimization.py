@@ -20,6 +20,8 @@ from . import newton
 if TYPE_CHECKING:
     from ..density.posterior import Posterior
 
+__all__ = ["ConvergenceWarning", "optimize"]
+AT_TOP = ["optimize"]
 ALGORITHMS = {"lbfgs": "L-BFGS-B", "bfgs": "BFGS", "newton": ""}  # SciPy's names; newton.py is not SciPy's
 
 
@@ -91,7 +93,7 @@ def optimize(
                 before if save_iterations else None)  # fmt: skip
 
 
-def _verify(limits: Mapping[str, Any]) -> None:
+def _verify(limits: Mapping[str, object]) -> None:
     """Raise OptionError for counts that are none, and negative tolerances."""
     options.counts(iter=limits["iter"], history_size=limits["history_size"])
     given = {n: v for n, v in limits.items() if n.startswith("tol_") and v is not None}

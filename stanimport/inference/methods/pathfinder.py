@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ..density.posterior import Posterior
     from ..programs import Program
 
+__all__ = ["pathfinder"]
+AT_TOP = ["pathfinder"]
+
 
 @labelled
 @options.suggesting

@@ -118,7 +118,7 @@ class Density:
         tuples.check_sampled(self.program.parameters, self.names)
         self.size = sum(int(np.prod(s)) for s in self.shapes.values())
 
-    def given(self, varying: Mapping[str, Any]) -> "Density":
+    def given(self, varying: Mapping[str, object]) -> "Density":
         """The same density with other data of the same shapes."""
         other = copy.copy(self)
         other.inputs = {**self.inputs, **varying}
@@ -214,7 +214,7 @@ def starts(inits: Any, chains: int, seed: int) -> list[Any]:
     return per_chain(inits, chains, seed)
 
 
-def is_no_weight(message: Mapping[str, Any]) -> bool:
+def is_no_weight(message: Mapping[str, object]) -> bool:
     """Whether a site inside of the density is none of a network's weights, which are trained."""
     return bool(message["type"] != "param")
 
@@ -225,6 +225,13 @@ def stacked(draws: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
 
 def array(value: Any) -> np.ndarray:
     return np.asarray(value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else value)
+
+
+def transformed_data(module: Module, seed: int, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The module's data and transformed data, by torch's random numbers."""
+    with double_precision(seed):
+        made: dict[str, Any] = module.transformed_data(**given)
+    return made
 
 
 def sample(
@@ -242,15 +249,15 @@ def sample(
     if settings["fixed_param"] or not module.stan.parameters:
         return _fixed(module, data, settings, wanted)
     chains, inits = [], starts(settings["inits"], settings["chains"], settings["seed"])
+    inputs = transformed_data(module, settings["seed"], read_data(data))  # all chains' alike, also where it is random
     with Progress(settings["chains"] * (settings["iter_warmup"] + settings["iter_sampling"]),
                   settings["show_progress"]) as progress:  # fmt: skip
         for i in range(settings["chains"]):
             with double_precision(settings["seed"] * 1009 + i), pyro.get_param_store().scope():
-                density = Density(module, read_data(data))
+                density = Density(module, {}, inputs)
                 density.wanted = wanted
                 chains.append(_chain(density, inits[i], settings, progress))
     variables, stats, sizes = zip(*chains)
-    inputs = {n: v for n, v in density.inputs.items()}
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")} | {"method": "pyro"}
     return Fit(module.stan, "sample", stacked(list(variables)), stacked(list(stats)), inputs, kept,
                {"step_size": np.asarray(sizes)}, keeping_weights(module, {}))  # fmt: skip
@@ -262,20 +269,21 @@ def _fixed(
     """Generated quantities at fixed parameters, all draws independent."""
     count, chains = len(range(0, settings["iter_sampling"], settings["thin"])), []
     inits = starts(settings["inits"], settings["chains"], settings["seed"])
+    inputs = transformed_data(module, settings["seed"], read_data(data))
     for i in range(settings["chains"]):
         with double_precision(settings["seed"] * 1009 + i), pyro.get_param_store().scope():
-            density = Density(module, read_data(data))
+            density = Density(module, {}, inputs)
             density.wanted = wanted
             point = density.start(inits[i]) if density.size else torch.zeros(0)
             chains.append(density.variables(point.expand(count, -1)))
     zeros = np.zeros((settings["chains"], count))
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")} | {"method": "pyro"}
     info = {"step_size": np.full(settings["chains"], np.nan)}
-    return Fit(module.stan, "sample", stacked(chains), {"lp__": zeros}, density.inputs, kept, info,
+    return Fit(module.stan, "sample", stacked(chains), {"lp__": zeros}, inputs, kept, info,
                keeping_weights(module, {}))  # fmt: skip
 
 
-def _kernel(density: Density, settings: Mapping[str, Any]) -> NUTS:
+def _kernel(density: Density, settings: Mapping[str, object]) -> NUTS:
     """Pyro's sampler with these options."""
     return NUTS(
         potential_fn=lambda z: -density(z["point"]), step_size=settings["step_size"] or 1.0,

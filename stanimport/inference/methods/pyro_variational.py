@@ -36,7 +36,7 @@ def flow(kind: str) -> Callable[..., Any]:
     makers = {"iaf": transforms.affine_autoregressive, "bnaf": transforms.block_autoregressive,
               "spline": transforms.spline_coupling}  # fmt: skip
 
-    def made(model: Any, init_loc_fn: Any = None) -> Any:
+    def made(model: object, init_loc_fn: object = None) -> Any:
         return autoguide.AutoNormalizingFlow(model, partial(transforms.iterated, 1, makers[kind]))
 
     return made

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ..density.posterior import Posterior
     from ..density.remembered import Remembered
 
+__all__ = ["from_csv", "generate_quantities"]
+AT_TOP = ["from_csv", "generate_quantities"]
+
 
 @labelled
 @options.suggesting

@@ -21,6 +21,8 @@ from .metrics import Choice
 from .refusals import refuse
 from .sampling_options import checked, recorded
 
+__all__ = ["DivergenceWarning", "sample"]
+AT_TOP = ["sample"]
 Names = Sequence[str] | str | None  # of variables
 Place = str | os.PathLike[str] | None
 

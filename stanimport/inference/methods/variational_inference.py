@@ -26,6 +26,9 @@ from .optimization import ConvergenceWarning
 if TYPE_CHECKING:
     from stanlib.program import Module
 
+__all__ = ["variational"]
+AT_TOP = ["variational"]
+
 
 @labelled
 @options.suggesting
@@ -119,7 +122,7 @@ def _verify_of_batches(checkpoint: object, rows: object) -> None:
 
 
 def _by_all_rows(
-    module: Module, data: Mapping[str, Any], guide: Any, inits: Any, settings: dict[str, Any], show: bool, khat: bool
+    module: Module, data: Mapping[str, Any], guide: Any, inits: object, settings: dict[str, Any], show: bool, khat: bool
 ) -> Fit:
     """A fit each of whose steps takes all data."""
     if module.stan.backend == "pyro":

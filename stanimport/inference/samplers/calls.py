@@ -71,7 +71,7 @@ class Bundle:
         flat = [xp.ravel(a) if p.real else xp.ravel(a).astype(np.uint64) for a, p in zip(leaves, self._places)]
         return [xp.concatenate([a for a, p in zip(flat, self._places) if p.real is real]) for real in self._parts]
 
-    def opened(self, arrays: Iterable[Any]) -> Any:
+    def opened(self, arrays: Iterable[object]) -> Any:
         """The tree again."""
         leaves = self._leaves(dict(zip(self._parts, arrays))) if self.is_small else iter(arrays)
         return nested.filled(self.example, leaves)

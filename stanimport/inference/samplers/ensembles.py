@@ -42,7 +42,7 @@ def run_chees(posterior: Posterior, settings: Settings, points: np.ndarray, seed
 
     _require_company(settings, "chees", len(points))
 
-    def whole(key: Any, points: Any) -> Any:
+    def whole(key: jax.Array, points: Any) -> Any:
         keys = jax.random.split(key)
         adaptation = blackjax.chees_adaptation(
             posterior.log_density, len(points), target_acceptance_rate=settings.adapt_delta,
@@ -63,7 +63,7 @@ def run_chees(posterior: Posterior, settings: Settings, points: np.ndarray, seed
 def _hmc(kernel: Any, size: Any, inverse: Any) -> Any:
     """A transition by a kernel of HMC, and what is recorded of it: the energy at the start where it is rejected."""
 
-    def step(key: Any, state: Any) -> tuple[Any, Any]:
+    def step(key: jax.Array, state: Any) -> tuple[Any, Any]:
         new, info = kernel(key, state)
         start = 0.5 * jnp.sum(inverse * info.momentum**2) - state.logdensity
         energy = jnp.where(info.is_accepted, info.energy, start)
@@ -84,7 +84,7 @@ def run_meads(posterior: Posterior, settings: Settings, points: np.ndarray, seed
     blackjax = blackjax_for("meads")
     _require_company(settings, "meads", len(points), FOLDS)
 
-    def whole(key: Any, points: Any) -> Any:
+    def whole(key: jax.Array, points: Any) -> Any:
         keys = jax.random.split(key)
         adaptation = blackjax.meads_adaptation(
             posterior.log_density, len(points), FOLDS, adaptation_info_fn=lambda *_: None
@@ -92,7 +92,7 @@ def run_meads(posterior: Posterior, settings: Settings, points: np.ndarray, seed
         (states, learned), _ = adaptation.run(keys[0], points, settings.iter_warmup)
         kernel = blackjax.ghmc(posterior.log_density, **learned).step
 
-        def step(key: object, state: object) -> tuple[Any, Any]:
+        def step(key: jax.Array, state: object) -> tuple[Any, Any]:
             new, info = kernel(key, state)
             return new, _record(new, info, learned["step_size"], info.is_accepted)
 
@@ -101,16 +101,16 @@ def run_meads(posterior: Posterior, settings: Settings, points: np.ndarray, seed
     return _run(whole, settings, points, seed)
 
 
-def _sampled(step: Callable[[Any, Any], Any], settings: Settings, key: Any, states: Any) -> Any:
+def _sampled(step: Callable[[Any, Any], Any], settings: Settings, key: jax.Array, states: Any) -> Any:
     """The records of every `thin`-th transition of all chains, (draws, chains)."""
     kept = len(range(0, settings.iter_sampling, settings.thin))
     chains = len(jax.tree.leaves(states)[0])
 
-    def transition(states: Any, key: Any) -> tuple[Any, Any]:
+    def transition(states: Any, key: jax.Array) -> tuple[Any, Any]:
         made: tuple[Any, Any] = jax.vmap(step)(jax.random.split(key, chains), states)
         return made
 
-    def drawn(states: object, key: Any) -> tuple[Any, Any]:
+    def drawn(states: object, key: jax.Array) -> tuple[Any, Any]:
         keys = jax.random.split(key, settings.thin)
         states, record = transition(states, keys[0])
         return lax.fori_loop(1, settings.thin, lambda i, s: transition(s, keys[i])[0], states), record

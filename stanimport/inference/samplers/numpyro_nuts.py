@@ -55,11 +55,11 @@ class NumpyroSampler:
             Program(self._advance, np.bool_(True), start, self.blank, np.int64(1), device=d) for d in devices
         ]
 
-    def _initial(self, key: object, point: Array, potential: object, gradient: Array) -> object:
+    def _initial(self, key: jax.Array, point: Array, potential: object, gradient: Array) -> object:
         """NumPyro's first state from a key, (2,), a point, (size,), potential and gradient; (lanes, ...) of lanes."""
         s = self.settings
 
-        def one(key: object, point: Array, potential: object, gradient: Array) -> Any:
+        def one(key: jax.Array, point: Array, potential: object, gradient: Array) -> Any:
             return self._start(
                 ParamInfo(point, potential, gradient), num_warmup=s.iter_warmup if s.adapt_engaged else 0,
                 step_size=s.step_size, inverse_mass_matrix=self.metric, adapt_step_size=s.adapt_engaged,

@@ -38,7 +38,7 @@ def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, s
     """
     blackjax = blackjax_for("blackjax")
 
-    def chain(key: Any, point: Array) -> tuple[Any, Any]:
+    def chain(key: jax.Array, point: Array) -> tuple[Any, Any]:
         keys = jax.random.split(key)
         adaptation = blackjax.window_adaptation(
             blackjax.nuts, posterior.log_density, is_mass_matrix_diagonal=not settings.metric.dense,
@@ -48,7 +48,7 @@ def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, s
         (state, parameters), _ = adaptation.run(keys[0], point, num_steps=settings.iter_warmup)
         kernel = blackjax.nuts(posterior.log_density, **parameters)
 
-        def step(state: object, key: object) -> tuple[Any, Any]:
+        def step(state: object, key: jax.Array) -> tuple[Any, Any]:
             state, info = kernel.step(key, state)
             return state, _record(state, info, parameters["step_size"])
 

@@ -81,7 +81,7 @@ class Transitions:
         width = size * (1 + self.with_gradients)
         records = (jnp.zeros((self.room, *shape, width)), jnp.zeros((self.room, *shape, len(NUMBERS))))
 
-        def body(i: Array, carry: Any) -> Any:
+        def body(i: Array, carry: Any) -> tuple[Any, tuple[Any, Any]]:
             carry, (points, numbers) = carry
             carry, new = one(carry, varying, metric)
             put = partial(lax.dynamic_update_index_in_dim, index=i, axis=0)

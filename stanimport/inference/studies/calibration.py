@@ -28,6 +28,8 @@ from .many import sample_many
 if TYPE_CHECKING:
     from stanlib.program import Module
 
+__all__ = ["sbc"]
+AT_TOP = ["sbc"]
 BINS = 10  # of ranks, for the test of their uniformity
 _OPTIONS = {"chains": 1, "iter_warmup": 500, "iter_sampling": 990, "thin": 10}
 
@@ -109,9 +111,9 @@ def _plotted(made: Calibration, names: Sequence[str], given: Mapping[str, object
 
 @options.suggesting
 def sbc(
-    module: Any, data: Any = None, *, simulations: SupportsIndex = 200, executor: Executor | None = None,
+    module: object, data: object = None, *, simulations: SupportsIndex = 200, executor: Executor | None = None,
     seed: SupportsIndex | None = None, folder: Any = None, show_progress: bool = False,
-    sampling: Mapping[str, Any] | None = None,
+    sampling: Mapping[str, object] | None = None,
 ) -> Calibration:  # fmt: skip
     """Simulation-based calibration: parameters from the prior, data from these, their ranks among draws given the data.
 

@@ -22,10 +22,13 @@ from . import identity
 if TYPE_CHECKING:
     from stanlib.program import Module
 
+__all__ = ["sample_many"]
+AT_TOP = ["sample_many"]
+
 
 @options.suggesting
 def sample_many(
-    module: object, data_sets: Sequence[object] | Mapping[Any, object], *, executor: Executor | None = None,
+    module: object, data_sets: Sequence[object] | Mapping[object, object], *, executor: Executor | None = None,
     seed: SupportsIndex | None = None, folder: str | os.PathLike[str] | None = None, method: str = "nuts",
     show_progress: bool = False, sampling: Mapping[str, object] | None = None,
 ) -> Any:  # fmt: skip

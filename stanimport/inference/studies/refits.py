@@ -24,6 +24,9 @@ from .many import sample_many
 if TYPE_CHECKING:
     from stanlib.program import Module
 
+__all__ = ["leave_groups_out"]
+AT_TOP = ["leave_groups_out"]
+
 
 class GroupsLeftOut:
     """What refits without each group predict of it.
@@ -63,9 +66,9 @@ class GroupsLeftOut:
 
 @options.suggesting
 def leave_groups_out(
-    module: Any, data: Any, groups: Any, *, size: str | None = None, executor: Executor | None = None,
+    module: object, data: object, groups: object, *, size: str | None = None, executor: Executor | None = None,
     seed: SupportsIndex | None = None, folder: Any = None, show_progress: bool = False,
-    sampling: Mapping[str, Any] | None = None,
+    sampling: Mapping[str, object] | None = None,
 ) -> GroupsLeftOut:  # fmt: skip
     """Leave-one-group-out cross-validation: a fit without each group of rows, and their density given the others.
 
@@ -115,7 +118,7 @@ def leave_groups_out(
     return GroupsLeftOut(by_group, found)
 
 
-def _labels(module: Module, data: Mapping[str, Any], groups: Any, size: str | None) -> tuple[np.ndarray, str]:
+def _labels(module: Module, data: Mapping[str, Any], groups: object, size: str | None) -> tuple[np.ndarray, str]:
     """The group of each row, and the name of the data that count rows."""
     known = {v.name: v for v in module.stan.data}
     if isinstance(groups, str):

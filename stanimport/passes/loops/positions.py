@@ -17,12 +17,11 @@ from stanlib.types import INT, array
 
 from ...ir import gprob, traversal
 from ...ir.calls import apply
-from ...ir.uses import declared, differing, mentions, names_in, walk_statements, writes, written
+from ...ir.uses import ESCAPES, declared, differing, mentions, names_in, walk_statements, writes, written
 from ..binding_times import BindingTimes
 from ..surroundings import Surroundings
 
 Stmts = tuple[gprob.Stmt, ...]
-_ESCAPES = (gprob.Break, gprob.Continue, gprob.Return)
 
 
 def run(body: Stmts, around: Surroundings) -> Stmts:
@@ -75,7 +74,7 @@ class _Positions:
     def _counters(self, s: gprob.For) -> list[str]:
         """The ints from outside that a loop over what is not data alone counts with, and looks at."""
         body = list(walk_statements(s.body))
-        if s.lanes or any(isinstance(t, _ESCAPES) for t in body) or not self._computes(body):
+        if s.lanes or any(isinstance(t, ESCAPES) for t in body) or not self._computes(body):
             return []
         changed = written(s.body) - declared(s.body)
         if mentions((s.lower, s.upper), written(s.body)):  # they are read again behind, and in every iteration

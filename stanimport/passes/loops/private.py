@@ -9,7 +9,7 @@ from stanlib.types import INT, Type, is_scalar
 
 from ...ir import gprob, traversal
 from ...ir.calls import apply
-from ...ir.uses import mentions, walk_statements, written
+from ...ir.uses import escapes, mentions, walk_statements, written
 from . import regions
 from .accesses import Access, of_statement, reads
 from .affine import key
@@ -35,7 +35,7 @@ def _all_or_none(body: Stmts, name: str, sizes: Sizes, indices: set[str]) -> boo
     if len(writing) != 1 or not isinstance(writing[0], gprob.For):
         return False
     loop = writing[0]
-    ends_early = any(isinstance(t, regions.ESCAPES) for t in walk_statements(loop.body))
+    ends_early = escapes(loop.body)
     if ends_early or mentions((loop.lower, loop.upper), indices | written(body)):
         return False
     exposed, killed = regions.scan(loop.body, name, sizes)

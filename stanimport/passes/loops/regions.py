@@ -13,14 +13,13 @@ from itertools import takewhile
 from stanlib.dataclass import dataclass
 
 from ...ir import gprob
-from ...ir.uses import loop_indices, walk_statements, written
+from ...ir.uses import escapes, loop_indices, walk_statements, written
 from .accesses import Access, of_statement, reads, step_indices
 from .affine import Linear, Ranges, difference, is_nonnegative, linear
 
 Stmts = Sequence[gprob.Stmt]
 Forms = tuple[Linear, ...]
 ONE = Linear({}, 1)
-ESCAPES = (gprob.Break, gprob.Continue, gprob.Return)
 
 
 @dataclass(frozen=True)
@@ -175,7 +174,7 @@ class _Reader:
         if not (self._is_stable(lower) and self._is_stable(upper)) or s.name in self.ranges:
             return exposed or self.block(s.body, known)[0], known
         inside = replace(self, ranges={**self.ranges, s.name: (lower, upper)})
-        if not any(isinstance(t, ESCAPES) for t in walk_statements(s.body)):
+        if not escapes(s.body):
             for prefix, form in inside.moving(s):
                 after = self._by_induction(s, known, prefix, form, inside)
                 if after is not None:

@@ -25,6 +25,7 @@ from .derivatives import with_gradient  # noqa: F401
 from .indexing import at_set, get, pick_last, segment_sum  # noqa: F401
 from .lifting import lift
 from .rearranging import rearranged  # noqa: F401
+from .recurrences import linear_recurrence  # noqa: F401
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,7 +125,7 @@ log_of_terms = lift("log_of_terms", derivatives.log_of_terms)
 log_sum_of_chains = chains.log_sum_of_chains
 
 
-def sum_or_else(fast: Callable[..., object], plain: Callable[..., object], *args: Any) -> Any:
+def sum_or_else(fast: Callable[..., object], plain: Callable[..., object], *args: object) -> Any:
     return chains.sum_or_else(fast, plain, *args) if uses_jax(args) else plain(*args)
 
 without_nan = lift("without_nan", derivatives.without_nan)

@@ -56,12 +56,12 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
     return total(jnp.swapaxes(single, 1, 2), jnp.moveaxis(moves, 1, -1) if by_chain else moves)
 
 
-def sum_or_else(fast: Callable[..., Any], plain: Callable[..., Any], *args: Any) -> Any:
+def sum_or_else(fast: Callable[..., Any], plain: Callable[..., object], *args: Any) -> Any:
     """What `fast` makes of arrays, a number, where it says beside it that it is good, else what `plain` does."""
     if any(a.dtype != jnp.float64 for a in args):
         return plain(*args)
 
-    def told(*args: Any) -> Any:
+    def told(*args: Any) -> tuple[Any, tuple[Any, ...]]:
         value, back, good = jax.vjp(fast, *args, has_aux=True)
         return good, (value, *back(jnp.ones_like(value)))
 
@@ -105,7 +105,7 @@ def _total(
     return total
 
 
-def _in_logs(plain: Callable[..., Any], *args: Any) -> Any:
+def _in_logs(plain: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
     value, back = jax.vjp(plain, *args)
     return (value, *back(jnp.ones_like(value)))
 
@@ -195,7 +195,7 @@ class _Scaled:
 
 
 def _in_probabilities(
-    single: Any, table: Any, linked: np.ndarray, often: np.ndarray | None, which: np.ndarray | None = None,
+    single: object, table: Any, linked: np.ndarray, often: np.ndarray | None, which: np.ndarray | None = None,
     logged: bool = True,
 ) -> Any:  # fmt: skip
     """Whether nothing was lost; the value, and its derivatives in the terms and in the table.

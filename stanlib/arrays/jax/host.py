@@ -61,14 +61,14 @@ def _hypergeometric_jvp(primals: Any, tangents: Any) -> Any:
 
 
 @jax.custom_jvp
-def _partials(*primals: Any) -> Any:
+def _partials(*primals: Any) -> tuple[Any, ...]:
     shapes = tuple(jax.ShapeDtypeStruct(v.shape, v.dtype) for v in primals)
     on_host = _each(host.hypergeometric_partials, "(p),(q),()")
     return callbacks.call(on_host, shapes, *primals, vmap_method="expand_dims")
 
 
 @_partials.defjvp
-def _refused(primals: Any, tangents: Any) -> Any:
+def _refused(primals: object, tangents: object) -> Any:
     raise host.no_second_derivatives()
 
 

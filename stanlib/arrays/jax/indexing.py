@@ -25,7 +25,7 @@ def get(x: Array, index: tuple[object, ...]) -> Array:
     return x.at[index].get(mode=mode, fill_value=np.nan if mode == "fill" else None, wrap_negative_indices=False)
 
 
-def _at_known(x: jax.Array, index: tuple[Any, ...]) -> Array:
+def _at_known(x: jax.Array, index: tuple[object, ...]) -> Array:
     if not any(isinstance(i, np.ndarray) for i in index):
         return x[index]
     axis = _axis_of_vector(index)

@@ -9,7 +9,7 @@ from .. import numpy as _np
 from .. import uses_jax
 
 
-def lift(name: str, traced: Callable[..., Any]) -> Callable[..., Any]:
+def lift(name: str, traced: Callable[..., object]) -> Callable[..., Any]:
     """JAX's function for JAX's arrays, NumPy's for everything else."""
     concrete = getattr(_np, name)
 

@@ -102,7 +102,7 @@ def _squares(x: Any) -> jax.Array:
     return jnp.sum(x * x, axis=0)
 
 
-def _on_host(f: Callable[..., object], shapes: Any, a: Array) -> Any:
+def _on_host(f: Callable[..., object], shapes: Any, a: Array) -> tuple[Any, ...]:
     """A NumPy function of a matrix; JAX has no eigenvalues without symmetry outside the CPU, and no Schur vectors."""
     dtype = jnp.result_type(a, jnp.complex64)
     types = tuple(jax.ShapeDtypeStruct(shape, dtype) for shape in shapes)
@@ -117,7 +117,7 @@ def eig(a: Array) -> tuple[Any, Any]:
 
 
 @eig.defjvp
-def _eig_jvp(primals: Any, tangents: Any) -> Any:
+def _eig_jvp(primals: Any, tangents: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Golub and Van Loan, section 7.2.2; an eigenvector changes at a right angle to itself."""
     values, vectors = eig(*primals)
     change = jnp.linalg.solve(vectors, tangents[0] @ vectors)

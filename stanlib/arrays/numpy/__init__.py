@@ -92,7 +92,7 @@ from numpy import real as real_part  # noqa: F401
 from numpy.fft import fft, ifft  # noqa: F401
 from numpy.linalg import det, eigh, pinv, qr, slogdet, svd  # noqa: F401
 
-from .. import special
+from .. import control, special
 from ..base import Array, Arrays, Real, Value
 from ..control import cond, loop  # noqa: F401
 from ..host import hypergeometric  # noqa: F401
@@ -154,7 +154,7 @@ def known(x: object) -> np.ndarray:
     return np.asarray(x)
 
 
-def complex(a: object, b: object) -> Any:
+def complex(a: object, b: object) -> np.ndarray:
     a, b = np.asarray(a), np.asarray(b)  # numbers of Python are of double precision
     out = np.empty(broadcast_shape(a, b), np.result_type(a, b, np.complex64))
     out.real, out.imag = a, b
@@ -251,7 +251,7 @@ def log_of_terms(terms: Any) -> Any:
     return log_of_sum(np.stack(terms), 0)
 
 
-def unstack(x: Any) -> Any:
+def unstack(x: Any) -> tuple[Any, ...]:
     """The parts of an array along its first axis."""
     return tuple(x)
 
@@ -275,6 +275,9 @@ def iterate(step: Callable[[Any], object], x: object, count: int, until: Callabl
 
 def scan(step: Callable[..., object], carry: Any, xs: Arrays, *constants: object, reverse: bool = False) -> Any:
     return loop(stack, step, carry, xs, constants, reverse)
+
+
+linear_recurrence: Callable[..., Array] = functools.partial(control.linear_recurrence, stack)
 
 
 def with_gradient(f: Callable[..., object], gradients: Callable[..., object]) -> Callable[..., Any]:

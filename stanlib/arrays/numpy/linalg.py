@@ -42,13 +42,13 @@ def solve_triangular(a: Array, b: Array, lower: bool = True, trans: bool = False
     return columns if b.ndim == 2 else columns[:, 0]
 
 
-def solve_spd(a: Any, b: Any) -> Array:
+def solve_spd(a: object, b: Any) -> Array:
     """Solve a x = b for a positive definite a."""
     factor = cholesky(a)
     return solve_triangular(factor, solve_triangular(factor, b), trans=True)
 
 
-def quadratic_spd(a: Any, b: Any) -> tuple[Any, Any]:
+def quadratic_spd(a: object, b: Any) -> tuple[Any, Any]:
     """log det a, and b_j' a^-1 b_j for every column of b, for a positive definite a."""
     factor = cholesky(a)
     white = solve_triangular(factor, b)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..base import Array, Namespace
+from ..base import Array, Namespace, Real
 from .gamma import HALF_LOG_2_PI, log1mexp, log_power_ratio, stirling_error
 from .quadrature import CUTOFF, on_unit_interval, smaller_root
 
@@ -56,7 +56,7 @@ def _inside(xp: Namespace, a: Array, b: Array, x: Array) -> Any:
     return xp.where(inside, a, 1.0), xp.where(inside, b, 1.0), xp.where(inside, x, 0.5), ends
 
 
-def _with_ends(xp: Namespace, ends: tuple[Array, ...], value: Array, at_zero: Any, at_one: Any) -> Array:
+def _with_ends(xp: Namespace, ends: tuple[Array, ...], value: Array, at_zero: Real, at_one: Real) -> Array:
     inside, zero, one = ends
     return xp.where(inside, value, xp.where(zero, at_zero, xp.where(one, at_one, xp.nan)))
 

@@ -17,8 +17,8 @@ import torch
 from numpy import euler_gamma, inf, nan, pi  # noqa: F401
 from torch._C import _functorch
 
+from .. import control, special
 from .. import numpy as _np
-from .. import special
 from ..base import Array, Arrays, Real, Value
 from ..control import cond, loop  # noqa: F401
 from . import host, linalg
@@ -340,15 +340,9 @@ def without_nan(x: object) -> Any:
     return x if holds(numbers) else torch.where(numbers, x, -inf)
 
 
-def sum_or_else(fast: Callable[..., object], plain: Callable[..., object], *args: object) -> object:
-    return plain(*args)
-
-
-def log_sum_of_chains(
-    plain: Callable[[Any, Any], object], single: object, table: object, linked: object, often: object,
-    which: object = None, probabilities: object = None,
-) -> object:
-    return plain(single, table)
+sum_or_else = _np.sum_or_else
+log_sum_of_chains = _np.log_sum_of_chains
+linear_recurrence = functools.partial(control.linear_recurrence, stack)
 
 
 def _log_of_sum(x: Any, axis: int) -> object:

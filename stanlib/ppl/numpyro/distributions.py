@@ -55,10 +55,10 @@ class StanDistribution(NumPyroDistribution):
     def support(self) -> Any:
         return support(self.record, self.arguments, tuple(self.event_shape))
 
-    def log_prob(self, value: object, intermediates: object = None) -> Any:
+    def log_prob(self, value: object, intermediates: object = None) -> jax.Array:
         return jnp.asarray(laws.statement_log_prob(self, self.record, value, _each))
 
-    def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> Any:
+    def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> jax.Array:
         given = laws.rng_arguments(self.record, self.arguments, self.event_shape)
         return draw(self.record, given, key, sample_shape)
 
@@ -111,7 +111,7 @@ def _native_class(record: records.Distribution) -> Any:
             base.__init__(self, *given, **keywords, validate_args=False)
         self.stan_arguments = arguments
 
-    def log_prob(self: object, value: object, intermediates: object = None) -> Any:
+    def log_prob(self: object, value: object, intermediates: object = None) -> jax.Array:
         return jnp.asarray(laws.statement_log_prob(self, record, value, _each))
 
     body = {
@@ -165,10 +165,12 @@ def support(record: records.Distribution, arguments: Sequence[object], event_sha
     return constraints.independent(single, record.event_dims) if record.event_dims else single
 
 
-def draw(record: records.Distribution, arguments: Sequence[Any], key: jax.Array, sample_shape: tuple[int, ...]) -> Any:
+def draw(
+    record: records.Distribution, arguments: Sequence[Any], key: jax.Array, sample_shape: tuple[int, ...]
+) -> jax.Array:  # fmt: skip
     """Random numbers of the law, `sample_shape` times; the arguments are those of Stan's rng function."""
 
-    def one(k: Any) -> Any:
+    def one(k: Any) -> jax.Array:
         return jnp.asarray(laws.draw(record, xp, JaxRandom(k), arguments, _each))
 
     return sampled(one, key, sample_shape)
@@ -252,7 +254,7 @@ class Improper(NumPyroDistribution):
     def support(self) -> Any:
         return self._support
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> jax.Array:
         return jnp.zeros(jnp.shape(value)[: jnp.ndim(value) - len(self.event_shape)])
 
     def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> jax.Array:
@@ -278,8 +280,8 @@ class Drawn(NumPyroDistribution):
     def support(self) -> Any:
         return constraints.independent(_SUPPORTS["integer"], len(self.event_shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> jax.Array:
         return jnp.zeros(jnp.shape(value)[: jnp.ndim(value) - len(self.event_shape)])
 
-    def sample(self, key: object, sample_shape: tuple[int, ...] = ()) -> jax.Array:
+    def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> jax.Array:
         return jnp.broadcast_to(self.drawn, (*sample_shape, *self.event_shape)) if sample_shape else self.drawn

@@ -40,11 +40,11 @@ class ByElements(Distribution):
     def support(self) -> Any:
         return constraints.independent(constraints.real, self.event_dim)
 
-    def log_prob(self, value: object, intermediates: object = None) -> Any:
+    def log_prob(self, value: object, intermediates: object = None) -> jax.Array:
         """The log density of values with any leading axes."""
         value = jnp.asarray(value)
 
-        def one(z: object) -> Any:
+        def one(z: object) -> jax.Array:
             return jnp.asarray(poisoning(lambda: self.density(z, *self.arguments)))
 
         for _ in range(value.ndim - self.event_dim):
@@ -52,9 +52,9 @@ class ByElements(Distribution):
         with places.blamed(self.place):
             return one(value)
 
-    def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> Any:
+    def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> jax.Array:
         """Draws, functions of the arguments that have derivatives."""
-        def one(k: Any) -> Any:
+        def one(k: Any) -> jax.Array:
             return jnp.asarray(poisoning(lambda: self.draw(JaxRandom(k), *self.arguments)))
 
         return sampled(one, key, sample_shape)

@@ -40,7 +40,7 @@ def steady(step: Callable[[Marks], Marks], state: Marks) -> Marks:
     return state
 
 
-def _mark(live: set[Any], variables: Iterable[object], marks: Iterable[bool]) -> None:
+def _mark(live: set[object], variables: Iterable[object], marks: Iterable[bool]) -> None:
     live.update(v for v, m in zip(variables, marks) if m and not isinstance(v, Literal) and _has_derivatives(v))
 
 

@@ -48,13 +48,13 @@ def _is_trained(network: Network) -> bool:
     return numpyro.param(f"{network.name}$params") is not None
 
 
-def _library(module: Any) -> str:
+def _library(module: object) -> str:
     """The library whose module something is: "flax", "equinox", "torch", or ""."""
     found = {c.__module__.split(".")[0] for c in type(module).__mro__}
     return next((name for name in ("flax", "equinox", "torch") if name in found), "")
 
 
-def _no_module(network: Network, module: Any, library: str) -> StanError:
+def _no_module(network: Network, module: object, library: str) -> StanError:
     kind = f"{type(module).__module__}.{type(module).__qualname__}"
     advice = "NumPyro's networks are modules of flax.nnx or equinox"
     if library == "torch":
@@ -62,7 +62,7 @@ def _no_module(network: Network, module: Any, library: str) -> StanError:
     return network.error(f"is a {kind}: {advice}")
 
 
-def _with_lifted(network: Network, module: Any, library: str, lifted: Mapping[str, Any]) -> Any:
+def _with_lifted(network: Network, module: object, library: str, lifted: Mapping[str, Any]) -> Any:
     """The module with its lifted parameters replaced, the others registered."""
     own, rebuild = _nnx_parts(module) if library == "flax" else _equinox_parts(module)
     network.verify_lifted({n: jnp.shape(p) for n, p in own.items()}, {n: jnp.shape(v) for n, v in lifted.items()})
@@ -74,7 +74,7 @@ def _with_lifted(network: Network, module: Any, library: str, lifted: Mapping[st
     return rebuild({**learned, **lifted})
 
 
-def untrained(module: Any) -> Any:
+def untrained(module: object) -> Any:
     """A network of a program for Pyro, as one for NumPyro takes it: it stays as it is."""
     if _library(module) != "torch":
         return module
@@ -92,7 +92,7 @@ def _is_untrained(module: Any) -> bool:
     return type(module).__name__ == "Untrained" and _library(module.module) == "torch"
 
 
-def _nnx_parts(module: Any) -> tuple[dict[str, Any], Any]:
+def _nnx_parts(module: object) -> tuple[dict[str, Any], Any]:
     """The parameters of a flax module by their dotted names, and a function that makes the module of such."""
     from flax import nnx
 
@@ -100,14 +100,14 @@ def _nnx_parts(module: Any) -> tuple[dict[str, Any], Any]:
     paths = {".".join(map(str, path)): path for path, _ in nnx.to_flat_state(parameters)}
     values = dict(nnx.to_flat_state(parameters))
 
-    def rebuild(new: Mapping[str, Any]) -> Any:
+    def rebuild(new: Mapping[str, object]) -> Any:
         flat = [(paths[n], values[paths[n]].replace(v)) for n, v in new.items()]
         return nnx.merge(definition, nnx.from_flat_state(flat), others, copy=True)
 
     return {n: values[path].get_value() for n, path in paths.items()}, rebuild
 
 
-def _nnx_states(module: Any) -> tuple[dict[str, Any], Any]:
+def _nnx_states(module: object) -> tuple[dict[str, Any], Any]:
     """What a flax module keeps beside parameters and random keys, and a function that makes one with other values."""
     from flax import nnx
 
@@ -115,14 +115,14 @@ def _nnx_states(module: Any) -> tuple[dict[str, Any], Any]:
     values = {".".join(map(str, path)): (path, v) for path, v in nnx.to_flat_state(states)}
     own = {n: v.get_value() for n, (_, v) in values.items()}
 
-    def rebuild(new: Mapping[str, Any]) -> Any:
+    def rebuild(new: Mapping[str, object]) -> Any:
         flat = [(path, v.replace(jnp.asarray(new[n])) if n in new else v) for n, (path, v) in values.items()]
         return nnx.merge(definition, nnx.from_flat_state(flat), others, copy=True)
 
     return own, rebuild
 
 
-def weights_of(module: Any) -> dict[str, Any]:
+def weights_of(module: object) -> dict[str, Any]:
     """The weights of a module by their dotted names, and what it keeps beside them, as means of batches."""
     if torchs := _torchs(module):
         found: dict[str, Any] = torchs.weights_of(own(module))
@@ -132,7 +132,7 @@ def weights_of(module: Any) -> dict[str, Any]:
     return _equinox_parts(module)[0]
 
 
-def _torchs(module: Any) -> Any:
+def _torchs(module: object) -> Any:
     """What handles the weights of a torch module; None for another one."""
     if _library(own(module)) != "torch":
         return None
@@ -155,18 +155,18 @@ def with_weights(module: Any, weights: Any) -> Any:
     return _nnx_states(made)[1]({n: flat[n] for n in states if n in flat}) if states else made
 
 
-def flat_weights(weights: Any) -> dict[str, Any]:
+def flat_weights(weights: object) -> dict[str, Any]:
     """Weights by their dotted names."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(weights)
     return {".".join(map(_part, path)): leaf for path, leaf in leaves}
 
 
-def _part(key: Any) -> str:
+def _part(key: object) -> str:
     """A step on the way to a part of a module: the name of a field, a place in a sequence, or a key."""
     return str(next(getattr(key, a) for a in ("name", "idx", "key") if hasattr(key, a)))
 
 
-def _equinox_parts(module: Any) -> tuple[dict[str, Any], Any]:
+def _equinox_parts(module: object) -> tuple[dict[str, Any], Any]:
     """The arrays of an equinox module by their dotted names, and a function that makes the module of such."""
     import equinox
 
@@ -174,7 +174,7 @@ def _equinox_parts(module: Any) -> tuple[dict[str, Any], Any]:
     leaves, structure = jax.tree_util.tree_flatten_with_path(arrays)
     names = [".".join(map(_part, path)) for path, _ in leaves]
 
-    def rebuild(new: Mapping[str, Any]) -> Any:
+    def rebuild(new: Mapping[str, object]) -> Any:
         return equinox.combine(jax.tree_util.tree_unflatten(structure, [new[n] for n in names]), static)
 
     return {n: leaf for n, (_, leaf) in zip(names, leaves)}, rebuild

@@ -44,8 +44,8 @@ def sample(
 
 
 def sample_unconstrained(
-    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, event: int | None = None,
-    **arguments: Any,
+    name: str, distribution: object, shape: Sequence[int] = (), kind: str | None = None, event: int | None = None,
+    **arguments: object,
 ) -> Any:  # fmt: skip
     """A parameter from a law of the unconstrained parameter, through the transform of its domain.
 
@@ -63,7 +63,7 @@ def sample_unconstrained(
 
 
 def param(
-    name: str, shape: Sequence[int] = (), kind: str | None = None, init: object = None, **arguments: Any
+    name: str, shape: Sequence[int] = (), kind: str | None = None, init: object = None, **arguments: object
 ) -> Any:
     """A parameter of a guide, which inference optimises on its domain.
 
@@ -105,7 +105,7 @@ def approximate(
     return latent(name, agreeing(whole, support.event_dim if event is None else event))
 
 
-def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -> Any:
+def fitted(name: str, distribution: object, shape: tuple[int, ...], support: Any) -> Any:
     """The law of a whole parameter, whose transform from unconstrained space is that of the declared domain."""
     check_law(name, distribution, shape)
     whole = of_shape(distribution, shape)
@@ -164,7 +164,7 @@ class Shared(Distribution):
     def support(self) -> Any:
         return self.base.support
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> jax.Array:
         whole = self.base.log_prob(value)
         share = whole / max(1, math.prod(self.batch_shape))
         return jnp.broadcast_to(share.reshape(*share.shape, *(1,) * len(self.batch_shape)),
@@ -212,7 +212,7 @@ class Sorted(Distribution):
         """The sum of those of the elements."""
         return jnp.sum(jnp.broadcast_to(log_share(self.base), self.base.batch_shape), -1)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> jax.Array:
         return jnp.sum(self.base.log_prob(value), -1)
 
     def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> jax.Array:
@@ -233,7 +233,7 @@ class Half(Distribution):
     def support(self) -> Any:
         return support_of(None, {"lower": self.lower} if self.upper is None else {"upper": self.upper}, ())
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> jax.Array:
         inside = value >= self.lower if self.upper is None else value <= self.upper
         return jnp.where(inside, self.base.log_prob(value) + jnp.log(2.0), -jnp.inf)
 

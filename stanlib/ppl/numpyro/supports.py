@@ -45,10 +45,9 @@ class StanConstraint(constraints._GreaterThan):
 
     def feasible_like(self, prototype: Any) -> Any:
         transform = biject_to(self)
-        start = jnp.ones if self.record.name == "unit_vector" else jnp.zeros  # zeros have no direction
-        return transform(start(transform.inverse_shape(jnp.shape(prototype))))
+        return transform(jnp.full(transform.inverse_shape(jnp.shape(prototype)), self.record.start))
 
-    def tree_flatten(self) -> Any:
+    def tree_flatten(self) -> tuple[tuple[tuple[Any, ...]], tuple[tuple[str], dict[str, Any]]]:
         return (self.arguments,), (("arguments",), {"record": self.record, "lower_bound": self.lower_bound})
 
     def eq(self, other: object, static: bool = False) -> bool:
@@ -92,7 +91,7 @@ class StanTransform(Transform):
     def _inverse(self, y: object) -> object:
         return self._record.unconstrain(xp, jnp.asarray(y), *self.constraint.arguments)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any, intermediates: Any = None) -> Any:
+    def log_abs_det_jacobian(self, x: Any, y: object, intermediates: object = None) -> Any:
         return self._record.log_jacobian(xp, jnp.asarray(x), *self.constraint.arguments)
 
     def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -29,7 +29,7 @@ class Untrained:
     def __init__(self, module: torch.nn.Module):
         self.module = copy.deepcopy(module)
 
-    def for_inputs(self, call: Callable[[torch.nn.Module], Any]) -> tuple[torch.nn.Module, Any]:
+    def for_inputs(self, call: Callable[[torch.nn.Module], object]) -> tuple[torch.nn.Module, Any]:
         """The module that is called, and what `call(module)` returns of it.
 
         That is a copy in double precision, which line searches and differences need, but for modules that insist on
@@ -78,11 +78,11 @@ def _parted(values: Any, real: Sequence[bool]) -> tuple[list[Any], list[Any]]:
     return [v for v, r in pairs if r], [v for v, r in pairs if not r]
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, (tuple, list)) else value
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: object) -> bool:
     """Whether something is a real tensor, or a tuple of such: what a network may return."""
     if isinstance(value, tuple):
         return all(map(_is_array, value))
@@ -99,10 +99,10 @@ def _differentiable(run: Run, shapes: Sequence[Any]) -> Callable[[list[Any], lis
     def values(reals: Sequence[Any], integers: Sequence[Any]) -> list[Any]:
         return _on_host(partial(_values, run, len(reals)), shapes, *reals, *integers)
 
-    def forward(reals: Any, integers: Any) -> Any:
+    def forward(reals: Any, integers: Any) -> tuple[list[Any], tuple[Any, Any]]:
         return values(reals, integers), (reals, integers)
 
-    def backward(at: Any, slopes: Any) -> Any:
+    def backward(at: Any, slopes: Any) -> tuple[list[Any], None]:
         reals, integers = at
         types = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in reals]
         return _on_host(partial(_slopes, run, len(reals), len(integers)), types, *reals, *integers, *slopes), None
@@ -131,7 +131,7 @@ def _slopes(run: Run, reals: int, integers: int, *given: np.ndarray) -> list[np.
     return [np.zeros(t.shape) if g is None else _array(g) for t, g in zip(tensors, gradients)]
 
 
-def _on_host(f: Callable[..., list[np.ndarray]], shapes: Sequence[Any], *given: Any) -> list[Any]:
+def _on_host(f: Callable[..., list[np.ndarray]], shapes: Sequence[Any], *given: object) -> list[Any]:
     """A call to the host, which has no derivatives of its own."""
 
     @jax.custom_jvp
@@ -139,7 +139,7 @@ def _on_host(f: Callable[..., list[np.ndarray]], shapes: Sequence[Any], *given: 
         return list(callbacks.call(f, shapes, *arrays, vmap_method="sequential"))
 
     @called.defjvp
-    def _(primals: Any, tangents: Any) -> Any:
+    def _(primals: object, tangents: object) -> Any:
         raise StanDerivativeError("networks of torch have first derivatives only where a program runs on NumPyro")
 
     made: list[Any] = called(*given)

@@ -228,7 +228,7 @@ def restrict(distribution: object, log_normalizer: object, lower: object = None,
     return Restricted(distribution, log_normalizer, lower, upper)
 
 
-def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
+def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: object = None, upper: object = None) -> Any:
     """The log density of a truncated user-defined law, given that of the whole law."""
     if differs_between_lanes((density, value, log_normalizer, lower, upper)):
         return each(truncated_term, density, value, log_normalizer, lower, upper)

@@ -247,7 +247,7 @@ def _all_at_once(law: Any, sample_shape: torch.Size) -> torch.Tensor:
     return torch.as_tensor(drawn)
 
 
-def _shares(law: Any, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+def _shares(law: object, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
     """Draws of shares, between 0 and 1 as far as the type tells them apart, as Pyro's own have it."""
     drawn = _all_at_once(law, sample_shape)
     limits = torch.finfo(drawn.dtype)

@@ -49,7 +49,7 @@ def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: M
 
 
 def called(
-    module: torch.nn.Module, inputs: Sequence[Any], lifted: Mapping[str, torch.Tensor]
+    module: torch.nn.Module, inputs: Sequence[object], lifted: Mapping[str, torch.Tensor]
 ) -> Any:  # fmt: skip
     """What a module returns, some of whose parameters have other values."""
     own = dict(module.named_parameters())
@@ -74,7 +74,7 @@ def _tensors(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
     yield from ((n, b) for n, b in module.named_buffers() if n in saved)
 
 
-def flat_weights(weights: Mapping[str, Any]) -> Mapping[str, Any]:
+def flat_weights(weights: Mapping[str, object]) -> Mapping[str, Any]:
     """Weights by their dotted names, as Pyro has them."""
     return weights
 
@@ -94,7 +94,7 @@ def _is_trained(network: Network, names: Iterable[str]) -> bool:
     return all(f"{network.name}$$${n}" in pyro.get_param_store() for n in names)
 
 
-def _no_module(network: Network, module: Any) -> StanError:
+def _no_module(network: Network, module: object) -> StanError:
     kind = f"{type(module).__module__}.{type(module).__qualname__}"
     advice = "Pyro's networks are torch.nn.Module"
     if kind.split(".")[0] in ("flax", "equinox") or hasattr(module, "__jax_array__") or _is_jax(module):
@@ -102,11 +102,11 @@ def _no_module(network: Network, module: Any) -> StanError:
     return network.error(f"is a {kind}: {advice}")
 
 
-def _is_jax(module: Any) -> bool:
+def _is_jax(module: object) -> bool:
     return any(c.__module__.split(".")[0] in ("flax", "equinox") for c in type(module).__mro__)
 
 
-def _converted(module: torch.nn.Module, inputs: Sequence[Any]) -> tuple[Any, ...]:
+def _converted(module: torch.nn.Module, inputs: Sequence[object]) -> tuple[Any, ...]:
     """The inputs as tensors of the module's own type and device, if it has parameters; integers stay integers."""
     like = next(_real_parameters(module), None)
     return tuple([_input(x, like) for x in inputs])
@@ -129,7 +129,7 @@ def _input(x: Any, like: torch.Tensor | None) -> torch.Tensor:
     return x.to(like.dtype) if x.is_floating_point() else x
 
 
-def _result(value: Any) -> Any:
+def _result(value: object) -> Any:
     if isinstance(value, (tuple, list)):
         return tuple(map(_result, value))
     if not isinstance(value, torch.Tensor):
@@ -138,7 +138,9 @@ def _result(value: Any) -> Any:
     return value if value.dtype is wanted or not value.is_floating_point() else value.to(wanted)
 
 
-def _learned(network: Network, own: Mapping[str, torch.Tensor], lifted: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+def _learned(
+    network: Network, own: Mapping[str, torch.Tensor], lifted: Mapping[str, object]
+) -> dict[str, torch.Tensor]:  # fmt: skip
     """The parameters that are not lifted, as parameters that inference trains."""
     rest = ((n, p) for n, p in own.items() if n not in lifted)
     return {n: pyro.param(f"{network.name}$$${n}", p) if p.requires_grad else p for n, p in rest}

@@ -60,7 +60,7 @@ class Plate:
         names = [n for n in drawn[0] if all(n in d for d in drawn)]
         return {n: self._nested([d[n] for d in drawn]) for n in names}
 
-    def _nested(self, values: Sequence[Any]) -> Any:
+    def _nested(self, values: Sequence[object]) -> Any:
         return tuple(map(self._nested, zip(*values))) if isinstance(values[0], tuple) else self.stacked(values, 0)
 
     def parted(self, name: str, value: torch.Tensor, rank: int) -> list[torch.Tensor]:
@@ -200,7 +200,7 @@ def _torch_state() -> tuple[bool, Any]:
     return torch.is_grad_enabled(), None if device.type == "cpu" else device
 
 
-def together(key: Hashable, act: _Act, argument: Any, is_of_all: bool = True) -> Any:
+def together(key: Hashable, act: _Act, argument: object, is_of_all: bool = True) -> Any:
     """In a particle, what `act` makes of the arguments of all of them, each its own. `key` tells which site it is.
 
     Where a site need not be that of all, the argument of particles that don't come to it is None.
@@ -211,7 +211,7 @@ def together(key: Hashable, act: _Act, argument: Any, is_of_all: bool = True) ->
     return particle.ask(_Request(key, act, argument, 0 if place is None else place[2], is_of_all))
 
 
-def once(key: Hashable, make: Callable[[], Any]) -> Any:
+def once(key: Hashable, make: Callable[[], object]) -> Any:
     """What `make` gives, which for several particles at once is made once."""
     if _particle.get() is None:
         return make()
@@ -243,7 +243,7 @@ def plate_around(program: str) -> Plate | None:
     return Plate(around[0].size, around[0].dim)
 
 
-def run_all(plate: Plate, run: Callable[[], Any], last: Hashable) -> list[Any]:
+def run_all(plate: Plate, run: Callable[[], object], last: Hashable) -> list[Any]:
     """What `run` returns for each particle.
 
     Args:

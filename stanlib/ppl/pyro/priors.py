@@ -56,7 +56,7 @@ def _whole(
     return as_event(fitted(name, distribution, sizes, recorded(name, support) if bounding else support))
 
 
-def domain_of(name: str, sizes: tuple[int, ...], kind: str | None, arguments: Mapping[str, Any]) -> Any:
+def domain_of(name: str, sizes: tuple[int, ...], kind: str | None, arguments: Mapping[str, object]) -> Any:
     """The support of a parameter, checked; one that the program's numbers give is made once."""
     if all([type(a) is float for a in arguments.values()]):
         return _constant_domain(name, sizes, kind, tuple(arguments.items()))
@@ -76,8 +76,8 @@ def _is_plain(law: Any, sizes: tuple[int, ...]) -> bool:
 
 
 def sample_unconstrained(
-    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None,
-    event: int | None = None, bounding: bool = False, **arguments: Any,
+    name: str, distribution: object, shape: Sequence[int] = (), kind: str | None = None,
+    event: int | None = None, bounding: bool = False, **arguments: object,
 ) -> Any:  # fmt: skip
     """A parameter from a law of the unconstrained parameter, through the transform of its domain.
 
@@ -139,7 +139,7 @@ def _centre_and_width(name: str, free: torch.Size) -> tuple[Any, Any]:
     return centre, pyro.param(f"{name}$scale", lambda: torch.full(free, 0.1), constraint=constraints.positive)
 
 
-def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -> Any:
+def fitted(name: str, distribution: object, shape: tuple[int, ...], support: Any) -> Any:
     """The law of a whole parameter, whose transform from unconstrained space is that of the declared domain."""
     check_law(name, distribution, shape)
     whole = of_shape(distribution, shape)

@@ -15,7 +15,7 @@ from ...io.files import atomically
 FORMAT = "stanimport checkpoint 2"
 
 
-def save(path: Path, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+def save(path: Path, described: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> None:
     """Write a checkpoint, whole or not at all.
 
     Args:

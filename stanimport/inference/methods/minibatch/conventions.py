@@ -63,11 +63,11 @@ class Decoded:
         return values if self.offset is None else values + self.offset
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
     return None if value is None else float(np.asarray(value).reshape(-1)[0])
 
 
-def _numbers(value: Any, stored: np.dtype, read: np.dtype) -> list[Any]:
+def _numbers(value: object, stored: np.dtype, read: np.dtype) -> list[Any]:
     """The numbers that stand for none, as they are read; NaN is a number like any other."""
     if value is None or stored.kind not in "iuf":
         return []

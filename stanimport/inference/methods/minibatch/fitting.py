@@ -30,7 +30,7 @@ ROWS = 4096  # that are read at once for that
 
 
 def variational(
-    module: Module, data: Any, batch: Mapping[str, int], guide: Any, inits: Any, settings: dict[str, Any],
+    module: Module, data: object, batch: Mapping[str, int], guide: object, inits: object, settings: dict[str, Any],
     show: bool, checkpoint: Path | None,
 ) -> Fit:  # fmt: skip
     """Fit an approximation by batches of so many rows of each size.
@@ -61,7 +61,7 @@ def variational(
     return _fit(module, inputs, steps, at, settings, wanted)
 
 
-def _feed(data: Any, sizes: Mapping[str, int], model: Model, seed: int) -> Feed:
+def _feed(data: object, sizes: Mapping[str, int], model: Model, seed: int) -> Feed:
     names = set(model.program.names("data"))
     axes = {s: {n: a for n, a in r.axes.items() if n in names} for s, r in model.batches.rows.items()}
     if is_iterable(data):
@@ -85,7 +85,7 @@ def _guide(guide: Any, totals: Mapping[str, int]) -> Callable[..., Any]:
 
 def _converter(module: Module, seed: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
     if module.stan.backend == "pyro":
-        from .pyro_steps import transformed_data as of_pyro
+        from ..pyro_methods import transformed_data as of_pyro
 
         return partial(of_pyro, module, seed)
     from ...density.posterior import transformed_data
@@ -94,7 +94,7 @@ def _converter(module: Module, seed: int) -> Callable[[dict[str, Any]], dict[str
 
 
 def _stepper(
-    module: Module, inputs: Inputs, settings: Mapping[str, Any], guide: Any, inits: Any, most: int
+    module: Module, inputs: Inputs, settings: Mapping[str, Any], guide: Any, inits: object, most: int
 ) -> Any:  # fmt: skip
     """What takes steps on the module's backend, `most` in one run: for an automatic guide, or for the given one."""
     if module.stan.backend == "pyro":
@@ -134,7 +134,7 @@ def _length(total: int, most: int) -> int:
     return next((n for n in range(min(most, total), most // 4, -1) if total % n == 0), min(most, total))
 
 
-def _wanted(rows: Mapping[str, Any], feed: Feed) -> dict[str, np.ndarray]:
+def _wanted(rows: Mapping[str, object], feed: Feed) -> dict[str, np.ndarray]:
     """The rows whose parameters are to be drawn, by size and counted from 0.
 
     Raises:

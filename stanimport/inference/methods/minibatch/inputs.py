@@ -39,7 +39,7 @@ class Inputs:
         self._apart = len(rows) > 1 or any(r.sums for r in rows.values())
 
     def _converted(
-        self, arrays: Mapping[str, Any], held: Mapping[str, int], numbers: np.ndarray | None = None
+        self, arrays: Mapping[str, object], held: Mapping[str, int], numbers: np.ndarray | None = None
     ) -> dict[str, Any]:
         """The inputs of so many rows of each size; `numbers` are those of the rows of the only size, if known."""
         given = {**self.feed.shared, **arrays, **held}
@@ -52,7 +52,7 @@ class Inputs:
             raise
 
     def _blame(
-        self, given: Mapping[str, Any], size: str, held: int, numbers: np.ndarray | None, error: StanDataError
+        self, given: Mapping[str, object], size: str, held: int, numbers: np.ndarray | None, error: StanDataError
     ) -> None:
         """Raise the error of the first row that has it; return where all rows have, so that it is none of a row."""
         axes = {n: a for n, a in self.rows[size].axes.items() if n in given}

@@ -68,10 +68,10 @@ class IterableFeed:
             raise StanDataError(f"{self.size} is {wrong}, of a batch or of all, but there are {total} rows", self.size)
         return {self.size: total}, self._common | {self.size: total}
 
-    def _without_rows(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _without_rows(self, given: Mapping[str, object]) -> dict[str, Any]:
         return {n: sources.whole(v) for n, v in given.items() if n not in self.axes and n != self.size}
 
-    def _verify(self, given: Mapping[str, Any]) -> None:
+    def _verify(self, given: Mapping[str, object]) -> None:
         """Raise StanDataError for a batch that lacks what the first has, or has something else that has no rows."""
         missing = min((n for n in self.axes if (n in given) != (n in self._first)), default=None)
         if missing is not None:
@@ -155,7 +155,7 @@ class IterableFeed:
             left -= some
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(one: object, other: object) -> bool:
     """Whether two values that have no rows are the same."""
     try:
         return bool(np.array_equal(np.asarray(one), np.asarray(other), equal_nan=True))
@@ -173,7 +173,7 @@ def _iterator(batches: Any) -> Callable[[], Iterator[Any]]:
     return lambda: iter(batches)
 
 
-def is_iterable(data: Any) -> bool:
+def is_iterable(data: object) -> bool:
     """Whether data are an iterable of batches: neither a mapping, nor a path, nor an object with columns."""
     if data is None or isinstance(data, (str, bytes, Mapping)) or hasattr(data, "__fspath__"):
         return False

@@ -50,10 +50,10 @@ class Laws(Protocol):
     def parameters(self, trace: Mapping[str, Any]) -> dict[str, Any]:
         """The constrained parameters in a trace of the guide, by the names of their sites."""
 
-    def known(self, params: Any, key: Any, batch: Batch, laws: Spread) -> tuple[Any, bool]:
+    def known(self, params: Any, key: jax.Array, batch: Batch, laws: Spread) -> tuple[Any, bool]:
         """What Stan's log density has beyond the model's, and whether the guide's sites tell its density."""
 
-    def loss(self, key: Any, params: dict[str, Any], count: int, batch: Batch, laws: Spread) -> tuple[Any, Any]:
+    def loss(self, key: jax.Array, params: dict[str, Any], count: int, batch: Batch, laws: Spread) -> tuple[Any, Any]:
         """The bound, negative, by `count` draws of a batch; and the state of networks that have one, or None."""
 
 
@@ -68,7 +68,7 @@ class Guided:
         self.module, self.function, self.fixed, self.factors = module, guide, fixed, dict(factors)
         self.locals: dict[str, Local] = {}
 
-    def model(self, batch: Batch, laws: Spread) -> Any:
+    def model(self, batch: Batch, laws: Spread) -> dict[str, Any]:
         return self.module.model(**{**self.fixed, **batch})
 
     def guide(self, batch: Batch, laws: Spread) -> Any:
@@ -77,13 +77,13 @@ class Guided:
     def parameters(self, trace: Mapping[str, Any]) -> dict[str, Any]:
         return {n: s["value"] for n, s in trace.items() if s["type"] == "sample"}
 
-    def known(self, params: Any, key: Any, batch: Batch, laws: Spread) -> tuple[Any, bool]:
+    def known(self, params: Any, key: jax.Array, batch: Batch, laws: Spread) -> tuple[Any, bool]:
         drawn = _guided(self, params, (key, key), frozenset(), batch, laws)
         model = handlers.replay(handlers.seed(self.model, key), drawn)
         trace = handlers.trace(handlers.substitute(model, data=params)).get_trace(batch, laws)
         return constant(trace), has_density(sites_of(drawn), [n for n, s in trace.items() if is_parameter(s)])
 
-    def loss(self, key: Any, params: dict[str, Any], count: int, batch: Batch, laws: Spread) -> tuple[Any, Any]:
+    def loss(self, key: jax.Array, params: dict[str, Any], count: int, batch: Batch, laws: Spread) -> tuple[Any, Any]:
         bound = Trace_ELBO(num_particles=count)
         made = bound.loss_with_mutable_state(key, params, self.model, self.guide, batch, laws)
         return made["loss"], made["mutable_state"] or None
@@ -123,7 +123,7 @@ class Automatic:
         """The model of the shared part: no density."""
         return numpyro.sample("point", dist.ImproperUniform(constraints.real, (), (self.size,)))
 
-    def point_of_batch(self, batch: Batch, laws: Spread) -> Any:
+    def point_of_batch(self, batch: Batch, laws: Spread) -> jax.Array:
         """The model of a point of a batch: no density."""
         shared = self.point() if self.size else jnp.zeros(0)
         rows = {}
@@ -144,10 +144,10 @@ class Automatic:
             with handlers.scale(scale=self.factors[size]):
                 numpyro.sample(_SITE + size, dist.Normal(mean, spread).to_event(2))
 
-    def known(self, params: Any, key: Any, batch: Batch, laws: Spread) -> tuple[Any, bool]:
+    def known(self, params: Any, key: jax.Array, batch: Batch, laws: Spread) -> tuple[Any, bool]:
         return 0.0, True  # the model's density is Stan's
 
-    def loss(self, key: Any, params: dict[str, Any], count: int, batch: Batch, laws: Spread) -> tuple[Any, Any]:
+    def loss(self, key: jax.Array, params: dict[str, Any], count: int, batch: Batch, laws: Spread) -> tuple[Any, Any]:
         """By pairs of draws on either side of the mean, where the law is normal.
 
         In the gradient of standard deviations the noise of the batch is the same on both sides, and goes out.
@@ -156,7 +156,7 @@ class Automatic:
             bound = Trace_ELBO(num_particles=count)
             return bound.loss_with_mutable_state(key, params, self.model, self.guide, batch, laws)["loss"], None
 
-        def pair(key: Any) -> tuple[Any, Any]:
+        def pair(key: jax.Array) -> tuple[Any, Any]:
             keys = jax.random.split(key)
             by_guide, trace = compute_log_probs(handlers.seed(self.guide, keys[0]), (batch, laws), {}, params)
             drawn = {n: trace[n]["value"] for n in ("point", *(_SITE + s for s in laws)) if n in trace}
@@ -174,7 +174,7 @@ class Automatic:
         losses, states = jax.vmap(pair)(jax.random.split(key, count))
         return jnp.mean(losses), jax.tree.map(lambda s: s[-1], states)
 
-    def joined(self, shared: Any, rows: Mapping[str, Any]) -> Any:
+    def joined(self, shared: Any, rows: Mapping[str, object]) -> jax.Array:
         """A point of a batch, from the parameters that all share and those of the batch's rows."""
         parts, at = {}, 0
         for name in self.shared:
@@ -190,7 +190,7 @@ class Automatic:
         return self.posterior.constrain(self.joined(trace["point"]["value"] if self.size else jnp.zeros(0), rows))
 
 
-def _is_no_weight(site: Mapping[str, Any]) -> bool:
+def _is_no_weight(site: Mapping[str, object]) -> bool:
     """Whether a site inside of the density is none of a network's weights, which are trained."""
     return site["type"] not in ("param", "mutable")
 
@@ -212,7 +212,7 @@ class _Keys(handlers.seed):
 
 
 def _guided(
-    laws: Laws, params: Any, keys: tuple[Any, Any], of_rows: frozenset[str], batch: Batch, spread: Spread
+    laws: Laws, params: object, keys: tuple[object, object], of_rows: frozenset[str], batch: Batch, spread: Spread
 ) -> dict[str, Any]:
     """A trace of the guide with its parameters; what all rows share is the same for all batches of one key."""
 
@@ -242,7 +242,8 @@ def draw(
 
 
 def draw_rows(
-    laws: Laws, params: Any, key: Any, of_rows: frozenset[str], names: frozenset[str], batch: Batch, spread: Spread
+    laws: Laws, params: object, key: jax.Array, of_rows: frozenset[str], names: frozenset[str], batch: Batch,
+    spread: Spread
 ) -> dict[str, Any]:  # fmt: skip
     """One draw of the parameters `names`, of the rows of a batch: for one key with those that `draw` makes."""
     made = laws.parameters(_guided(laws, params, (key, key), of_rows, batch, spread))
@@ -254,7 +255,7 @@ def sites_of_rows(size: str, names: Iterable[str]) -> frozenset[str]:
     return frozenset((_SITE + size, *names))
 
 
-def _complete(name: str, made: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _complete(name: str, made: Mapping[str, object]) -> list[tuple[str, Any]]:
     return [(n, v) for n, v in made.items() if n == name or n in (f"{name}.real", f"{name}.imag")]
 
 

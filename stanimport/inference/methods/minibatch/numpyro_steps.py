@@ -71,7 +71,7 @@ class Steps:
     def locals(self) -> dict[str, Local]:
         return self.laws.locals
 
-    def _laws(self, fixed: Mapping[str, Any], example: Mapping[str, Any], held: Mapping[str, int]) -> Laws:
+    def _laws(self, fixed: Mapping[str, Any], example: Mapping[str, object], held: Mapping[str, int]) -> Laws:
         factors = {s: t / held[s] for s, t in self.inputs.feed.totals.items()}
         if self.guide is not None:
             return Guided(self.module, self.guide, fixed, factors)
@@ -100,7 +100,7 @@ class Steps:
         self.svi = SVI(model, self.laws.guide, numpyro.optim.SGD(1.0), Trace_ELBO())
         key = random_keys(self.settings["seed"], 9, count=1)[0]
 
-        def begin(key: Any) -> Any:
+        def begin(key: jax.Array) -> tuple[Any, Any]:
             made = self.svi.init(key, self.example, laws)
             return self.svi.optim.get_params(made.optim_state), made.mutable_state
 
@@ -137,7 +137,7 @@ class Steps:
     def _advance(self, state: Any, count: Any, eta: Any, batches: Any, tables: Any) -> Any:
         """State and tables after `count` steps, losses, (most,), and the iterates' mean and `squares`, (size,)."""
 
-        def body(i: Any, carry: Any) -> Any:
+        def body(i: Any, carry: Any) -> tuple[Any, dict[Any, Any], Any, Any, Any]:
             state, tables, losses, mean, squares = carry
             batch, lines = {n: v[i] for n, v in batches.items()}, {s: t[i] for s, t in tables.items()}
             state, lines, loss = self._step(state, eta, batch, lines)
@@ -150,7 +150,7 @@ class Steps:
         zero = jnp.zeros_like(state["values"])
         return jax.lax.fori_loop(0, count, body, (state, tables, jnp.zeros(self.most), zero, zero))
 
-    def _step(self, state: Any, eta: Any, batch: Any, lines: Any) -> Any:
+    def _step(self, state: Any, eta: Any, batch: Any, lines: Any) -> tuple[Any, Any, Any]:
         """State and lines after one step, and its loss; where loss or gradients are not finite, only the key moves."""
         key, now = jax.random.split(state["key"])
         laws = {s: v[:, : 2 * self.locals[s].width] for s, v in lines.items()}
@@ -169,7 +169,7 @@ class Steps:
         new, moved = jax.tree.map(lambda a, b: jnp.where(fine, a, b), (new, moved), ({n: state[n] for n in new}, lines))
         return new | {"key": key}, moved, found
 
-    def _moved(self, size: str, line: Any, laws: Any, gradient: Any, eta: Any) -> Any:
+    def _moved(self, size: str, line: Any, laws: Any, gradient: Any, eta: Any) -> jax.Array:
         """The lines of a batch's rows after a step."""
         ends, seen = 2 * self.locals[size].width, line[:, -1:] + 1
         # a row's terms are scaled to all rows; its own law has these terms alone
@@ -213,7 +213,7 @@ class Steps:
         held = {s: b for s, b in self.inputs.feed.batch.items() if s in self.locals}
         lines = {s: np.zeros((b, self.locals[s].columns)) for s, b in held.items()}
 
-        def one(key: Any, _: Any) -> dict[str, Any]:
+        def one(key: jax.Array, _: Any) -> dict[str, Any]:
             keys = jax.random.split(key)
             return draw(self.laws, self.module, every, params, keys, self.of_rows, sorted(wanted), self.example,
                         self.spread(lines))  # fmt: skip
@@ -266,7 +266,7 @@ class Steps:
         fixed, given, lines = self._of_chunk(chunk, tables)
         laws = self._laws(fixed, given, self.inputs.held(chunk))
 
-        def one(key: Any, _: Any) -> dict[str, Any]:
+        def one(key: jax.Array, _: Any) -> dict[str, Any]:
             return draw_rows(laws, params, jax.random.split(key)[0], self.of_rows, names, given, self.spread(lines))
 
         keys = random_keys(self.settings["seed"], 8, count=count)
@@ -281,13 +281,13 @@ class Steps:
         return jax.lax.map(one, jnp.stack([keys, own], axis=1), batch_size=min(together, len(keys)))
 
 
-def _raveled(params: Any) -> tuple[Any, Callable[[Any], Any]]:
+def _raveled(params: object) -> tuple[Any, Callable[[Any], Any]]:
     """Parameters as one vector in double precision, and a function that makes them of such, each in its own type."""
     values, unravel = ravel_pytree((params, jnp.zeros(0)))
     return values, lambda flat: unravel(flat)[0]
 
 
-def _is_finite(*gradients: Any) -> Any:
+def _is_finite(*gradients: Any) -> jax.Array:
     return jnp.stack([jnp.all(jnp.isfinite(g)) for g in gradients]).all()
 
 
@@ -300,7 +300,7 @@ def _filled(values: np.ndarray, length: int) -> np.ndarray:
     return made
 
 
-def _middle(site: Mapping[str, Any]) -> Any:
+def _middle(site: Mapping[str, object]) -> Any:
     """A value of a parameter whose law can't be drawn from: 0 on the unconstrained scale."""
     law = site["fn"] if site["type"] == "sample" and not site["is_observed"] else None
     if not isinstance(law, Improper) or law.drawn is not None:

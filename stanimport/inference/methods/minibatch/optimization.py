@@ -92,7 +92,7 @@ class Progressing:
 
     # --- on disk
 
-    def save(self, path: Path, run: Mapping[str, Any]) -> None:
+    def save(self, path: Path, run: Mapping[str, object]) -> None:
         """Write all this as a checkpoint of the run that `run` describes."""
         blocks = self.iterates.blocks
         arrays = {f"state/{n}": v for n, v in self.state.items()} | {f"table/{n}": v for n, v in self.tables.items()}
@@ -105,7 +105,7 @@ class Progressing:
         checkpoints.save(path, described, arrays)
 
     @classmethod
-    def load(cls, path: Path, run: Mapping[str, Any]) -> "Progressing":
+    def load(cls, path: Path, run: Mapping[str, object]) -> "Progressing":
         described, arrays = checkpoints.load(path, run)
         by_kind = {k: {n.partition("/")[2]: v for n, v in arrays.items() if n.startswith(f"{k}/")}
                    for k in ("state", "table")}  # fmt: skip

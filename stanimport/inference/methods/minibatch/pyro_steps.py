@@ -32,13 +32,6 @@ Spread = Mapping[str, tuple[torch.Tensor, torch.Tensor]]
 _SITE = "rows of "
 
 
-def transformed_data(module: Module, seed: int, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The module's data and transformed data, by torch's random numbers."""
-    with double_precision(seed):
-        made: dict[str, Any] = module.transformed_data(**given)
-    return made
-
-
 class Steps:
     """The optimization of a law of the parameters: an automatic one, or a guide.
 
@@ -269,7 +262,7 @@ class _Guided:
         self.steps, self.function, self.fixed = steps, guide, fixed
         self.locals: dict[str, Local] = {}
 
-    def model(self, batch: Batch, laws: Spread) -> Any:
+    def model(self, batch: Batch, laws: Spread) -> dict[str, Any]:
         return self.steps.module.model(**{**self.fixed, **batch})
 
     def guide(self, batch: Batch, laws: Spread) -> Any:

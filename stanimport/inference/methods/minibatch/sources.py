@@ -164,7 +164,7 @@ def part(array: Any, axis: int, rows: slice) -> np.ndarray:
     return np.asarray(array[index])
 
 
-def selected(array: Any, axis: int, rows: np.ndarray) -> np.ndarray:
+def selected(array: object, axis: int, rows: np.ndarray) -> np.ndarray:
     """Single rows of an array along an axis, in memory."""
     if isinstance(array, np.ndarray):
         return np.take(array, rows, axis=axis)
@@ -176,19 +176,19 @@ def whole(value: Any) -> Any:
     return np.asarray(value[(slice(None),) * len(value.shape)]) if is_array(value) else value
 
 
-def map_of(array: Any) -> mmap.mmap | None:
+def map_of(array: object) -> mmap.mmap | None:
     """The memory map that an array lies in; None for any other."""
     while isinstance(array, np.ndarray):
         array = array.base
     return array if isinstance(array, mmap.mmap) else None
 
 
-def is_in_memory(array: Any) -> bool:
+def is_in_memory(array: object) -> bool:
     """Whether any of its rows can be read as fast as any other."""
     return isinstance(array, np.ndarray) and map_of(array) is None
 
 
-def chunk_of(array: Any, axis: int) -> int:
+def chunk_of(array: object, axis: int) -> int:
     """How many rows an array on disk stores together."""
     chunks = getattr(array, "chunks", None)
     if not isinstance(chunks, tuple) or len(chunks) <= axis:
@@ -196,7 +196,7 @@ def chunk_of(array: Any, axis: int) -> int:
     return int(max(chunks[axis])) if isinstance(chunks[axis], tuple) else int(chunks[axis])
 
 
-def releaser(array: Any) -> Callable[[], object]:
+def releaser(array: object) -> Callable[[], object]:
     """What gives the pages of a memory map back that have been read, so that they don't count as the process's."""
     found, mode = map_of(array), _mode(array)
     if found is None or mode not in _MAPPED_FOR_ALL or not hasattr(mmap, "MADV_DONTNEED"):
@@ -204,7 +204,7 @@ def releaser(array: Any) -> Callable[[], object]:
     return lambda: found.madvise(mmap.MADV_DONTNEED)
 
 
-def _mode(array: Any) -> str:
+def _mode(array: object) -> str:
     """The mode of the memory map that an array is a view of; "" if it can't be told."""
     while isinstance(array, np.ndarray):
         if isinstance(array, np.memmap):

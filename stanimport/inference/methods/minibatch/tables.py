@@ -48,7 +48,7 @@ class Column:
             raise StanDataError(f"{self.name} is ragged: {told}", self.name)
         return np.asarray(inner.to_numpy(zero_copy_only=False)).reshape(len(column), self._length or 0)
 
-    def __getitem__(self, index: Any) -> np.ndarray:
+    def __getitem__(self, index: object) -> np.ndarray:
         first, *rest = index if isinstance(index, tuple) else (index,)
         start, stop, _ = first.indices(self.shape[0])
         groups = range(*np.searchsorted(self.ends, [start, max(stop - 1, start)], side="right") + [0, 1])
