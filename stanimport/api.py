@@ -59,6 +59,7 @@ def load(
         >>> coin.stan.names("data", "parameters")
         ('flips', 'heads', 'bias')
     """
+    __tracebackhide__ = True  # for pytest and IPython
     program = _read(_path_of(path_or_module_name), "loads() takes the text of a program")
     chosen = dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths), functions=functions)
     return _module(program, chosen)
@@ -75,6 +76,7 @@ def loads(
         >>> wait.stan.parameters[0].constraint
         'lower=0'
     """
+    __tracebackhide__ = True
     if re.fullmatch(r"\s*[^\s{}]+\.stan\s*", source):
         raise ValueError(f"{source!r} is a path, and loads() takes the text of a program: load() reads files")
     chosen = dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths), functions=functions)

@@ -84,6 +84,7 @@ def suggesting(function: F) -> F:
 
     @functools.wraps(function)
     def checked(*args: object, **options: object) -> Any:
+        __tracebackhide__ = True  # for pytest and IPython
         for name in options:
             if name not in known:
                 told = {**ELSEWHERE[""], **ELSEWHERE.get(function.__name__, {})}.get(name)

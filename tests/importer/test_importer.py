@@ -5,6 +5,8 @@ import copy
 import importlib
 import importlib.resources
 import multiprocessing
+import os
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -16,6 +18,8 @@ import pytest
 
 import stanimport
 from stanimport.errors import StanWarning
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
 
 COIN = """data { int<lower=0> N; array[N] int<lower=0, upper=1> y; }
 parameters { real<lower=0, upper=1> theta; }
@@ -326,3 +330,18 @@ def test_configure_and_environment(folder, monkeypatch):
         stanimport.configure(backen="pyro")
     with pytest.raises(ValueError, match="comprehensive"):
         stanimport.configure(scheme="comprehensiv")
+
+
+def test_pytest_shows_the_line_of_the_test_and_of_the_program(tmp_path):
+    """No frame of this package, nor the text of its functions."""
+    (tmp_path / "broken.stan").write_text("parameters { real a; }\nmodel { a ~ norml(0, 1); }\n")
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\nimport stanimport\n\n"
+        "def test_import():\n    import broken\n\n"
+        "def test_load():\n    stanimport.load('broken.stan')\n\n"
+        "def test_loads():\n    stanimport.loads(open('broken.stan').read())\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"], cwd=tmp_path,
+                          capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})  # fmt: skip
+    assert done.stdout.count("did you mean 'normal'?") == 3
+    assert done.stdout.count("\ntest_it.py:") == 3 and "stanimport/" not in done.stdout

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import stanimport
 from stanimport.errors import StanDataError, StanError
 from stanimport.inference import Sampling
+from stanimport.inference.running import compilers
 from stanimport.inference.samplers import chains, display
 from stanimport.inference.samplers import journal as journals
 from stanimport.inference.samplers.control import ChainProgress, Control
@@ -210,3 +212,20 @@ def test_a_program_that_ends_tells_of_runs_that_failed(module):
     done = subprocess.run([sys.executable, "-c", code, module.stan.filename, "30", "end"], check=True, timeout=120,
                           capture_output=True, text=True)  # fmt: skip
     assert "a run in the background failed: StanDataError: y must have" in done.stderr
+
+
+def test_a_run_that_is_ended_does_not_wait_for_what_is_compiled(monkeypatch):
+    """XLA takes minutes for large programs, and can't be stopped."""
+    asked, never = threading.Event(), Future()
+
+    def submit(self, function, *arguments, **options):
+        asked.set()
+        return never
+
+    monkeypatch.setattr(compilers.Compilers, "submit", submit)
+    module = stanimport.loads("parameters { vector[3] of_this_test; } model { of_this_test ~ normal(0, 1.25); }")
+    run = stanimport.sample(module, chains=1, iter_warmup=10, iter_sampling=10, seed=1, blocking=False)
+    assert asked.wait(60) and not run.is_done
+    with pytest.raises(stanimport.StanError, match="ended before the first draw"):
+        run.abort()
+    assert run.is_done

@@ -16,7 +16,7 @@ from stanlib.errors import StanError
 
 from ...errors import StanWarning
 from ..fits.fit import Fit
-from ..running.interrupts import INTERVAL, check
+from ..running.interrupts import INTERVAL, check, ended_if
 from ..samplers.control import ChainProgress, Control
 
 __all__ = ["Sampling"]
@@ -41,7 +41,7 @@ class Sampling:
 
     def _run(self, function: Callable[[], Fit]) -> None:
         try:
-            with self._control.active():
+            with self._control.active(), ended_if(lambda: self._control.is_in_vain):
                 self._fit = function()
         except BaseException as e:  # whatever it is: who waits gets it
             self._error = e

@@ -2,9 +2,9 @@
 
 Python raises KeyboardInterrupt wherever the main thread happens to be. In the initialization of an extension module it
 becomes an ImportError; in a callback of the garbage collector, of which JAX has one, it is printed and forgotten, and
-sampling goes on. So while the functions of this package run, an interrupt is noted and raised where it can do no harm:
-between runs of compiled programs, while the main thread waits for them, and where a program's own code, that is traced,
-comes to its next line. Who interrupts twice is not kept waiting.
+sampling goes on. So while the functions of this package run, an interrupt is noted, and raised where it can do no harm:
+between runs of compiled programs, while the main thread waits for them, and at the next line of a program that is
+traced. Who interrupts twice is not kept waiting.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import contextmanager
@@ -35,7 +35,7 @@ class _Noted:
 
 
 def _note(number: int, frame: FrameType | None) -> None:
-    """An interrupt came: it waits for a safe place, the next line of a program's code among others."""
+    """Note an interrupt, and let the next line of a program handle it."""
     if _Noted.pending:
         _settle()
         _Noted.handler(number, frame)
@@ -105,6 +105,17 @@ def immediate() -> Iterator[None]:
 
 
 _DEADLINE: ContextVar[float | None] = ContextVar("stanimport_deadline", default=None)
+_ENDED: ContextVar[Callable[[], bool] | None] = ContextVar("stanimport_ended", default=None)
+
+
+@contextmanager
+def ended_if(is_ended: Callable[[], bool]) -> Iterator[None]:
+    """Inside, a `check` of this thread raises KeyboardInterrupt once that is so."""
+    token = _ENDED.set(is_ended)
+    try:
+        yield
+    finally:
+        _ENDED.reset(token)
 
 
 @contextmanager
@@ -145,11 +156,13 @@ def _look(number: int, frame: FrameType | None) -> None:
 def check() -> None:
     """Handle an interrupt that was noted. Raises KeyboardInterrupt, unless the caller has another handler for it.
 
-    Raises TimeoutError after the deadline.
+    Raises TimeoutError after the deadline, and KeyboardInterrupt in a thread whose work is to end.
     """
-    end = _DEADLINE.get()
+    end, is_ended = _DEADLINE.get(), _ENDED.get()
     if end is not None and time.monotonic() > end:
         raise TimeoutError("the time that was given is over")
+    if is_ended is not None and is_ended():
+        raise KeyboardInterrupt
     if _Noted.pending and threading.current_thread() is threading.main_thread():
         _settle()
         _Noted.handler(signal.SIGINT, sys._getframe())

@@ -60,6 +60,11 @@ class Control:
         self.asked = True
         self.stop.set()
 
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether the run is to end, and will have no fit: it need not wait for what is compiled."""
+        return self.stop.is_set() and not (self.tracks and all(t.done for t in self.tracks))
+
     @contextmanager
     def active(self) -> Iterator[None]:
         """Inside, the run that this thread starts is the one controlled."""
