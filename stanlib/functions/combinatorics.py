@@ -9,7 +9,7 @@ from typing import Any
 
 from ..arrays.base import Array, Namespace
 from ..checks import elementwise, of_reals
-from ..domains import NONNEGATIVE, NOT_NAN, guard, or_nan
+from ..domains import NONNEGATIVE, NOT_NAN, everywhere, guard, or_nan
 from ..errors import StanDomainError
 from ..registry import stan_function
 from ..rejection import refuse
@@ -92,7 +92,10 @@ def rising_factorial_of_int(xp: Namespace, x: Array, n: Array) -> Array:
     return xp.integer(_product(xp, x, n, 1))
 
 
-@stan_function("R rising_factorial(X x, N n)", domains={"x": NOT_NAN, "n": NONNEGATIVE}, examples=[(4.5, 3)])
+_OF_FACTORIALS = {"x": everywhere(NOT_NAN), "n": NONNEGATIVE}  # of no factors they are 1
+
+
+@stan_function("R rising_factorial(X x, N n)", domains=_OF_FACTORIALS, examples=[(4.5, 3)])
 @elementwise
 def rising_factorial(xp: Namespace, x: Array, n: Array) -> Array:
     """x (x + 1) ... (x + n - 1)."""
@@ -105,7 +108,7 @@ def falling_factorial_of_int(xp: Namespace, x: Array, n: Array) -> Array:
     return xp.integer(_product(xp, x, n, -1))
 
 
-@stan_function("R falling_factorial(X x, N n)", domains={"x": NOT_NAN, "n": NONNEGATIVE}, examples=[(4.5, 3)])
+@stan_function("R falling_factorial(X x, N n)", domains=_OF_FACTORIALS, examples=[(4.5, 3)])
 @elementwise
 def falling_factorial(xp: Namespace, x: Array, n: Array) -> Array:
     """x (x - 1) ... (x - n + 1)."""

@@ -3,19 +3,20 @@ from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
 from ..checks import index
-from ..domains import NOT_NAN
+from ..domains import NOT_NAN, everywhere
 from ..registry import stan_function
 from ..signatures import each
 
 _SORTABLE = ("vector", "row_vector", "array[] int", "array[] real")
+_DOMAINS = {"v": everywhere(NOT_NAN)}  # which sorting leaves where nobody looks
 
 
-@stan_function(*each("{t} sort_asc({t} v)", _SORTABLE), domains={"v": NOT_NAN}, examples=[([3.0, -1.0, 2.0],)])
+@stan_function(*each("{t} sort_asc({t} v)", _SORTABLE), domains=_DOMAINS, examples=[([3.0, -1.0, 2.0],)])
 def sort_asc(xp: Namespace, v: Array) -> Array:
     return xp.sort(v)
 
 
-@stan_function(*each("{t} sort_desc({t} v)", _SORTABLE), domains={"v": NOT_NAN}, examples=[([3.0, -1.0, 2.0],)])
+@stan_function(*each("{t} sort_desc({t} v)", _SORTABLE), domains=_DOMAINS, examples=[([3.0, -1.0, 2.0],)])
 def sort_desc(xp: Namespace, v: Array) -> Array:
     return -xp.sort(-v)
 

@@ -20,6 +20,10 @@ WRONG = (math.inf, -math.inf, math.nan)
 METHODS = ("lpdf", "lpmf", "cdf", "lcdf", "lccdf")
 FAILING = ("beta_binomial", "beta_neg_binomial", "wiener")  # in Stan, for arguments of their domains
 OF_CONTAINERS = {
+    "categorical_logit_glm": "categorical_logit_glm_lpmf({2, 2} | [[1.0], [1.0]], [0, 0]', [[x[1], 2]])",
+    "sort_asc": "sort_asc(x)[1]",
+    "sort_desc": "sort_desc(x)[1]",
+    "rising_factorial": "sum(rising_factorial(x, 0))",
     "categorical_logit": "categorical_logit_lpmf(2 | x)",
     "categorical_logit of several": "categorical_logit_lpmf({1, 2} | x)",
     "lkj_corr_cholesky": "lkj_corr_cholesky_lpdf([[x[1], 0], [0.6, 0.8]] | 2)",

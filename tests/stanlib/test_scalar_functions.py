@@ -122,6 +122,16 @@ def test_sums_of_exponentials(library):
     assert call(library, "log_mix_of_vectors", weights, x) == pytest.approx(expected, rel=1e-14)
 
 
+def test_sums_of_exponentials_of_nan_are_nan_where_gradients_are_taken():
+    """What is subtracted from a number would else be minus infinity: a density of infinity."""
+    import torch
+
+    for x in ([NAN, 1.0], [-INF, NAN], [NAN, NAN]):
+        total = registry.by_symbol("log_sum_exp_of_all")(torch.tensor(x, requires_grad=True))
+        assert torch.isnan(total)
+    assert registry.by_symbol("log_sum_exp_of_all")(torch.tensor([-INF, -INF], requires_grad=True)) == -INF
+
+
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_gradients_at_edges(library):
     derivative = lambda symbol, x: float(gradient(library, registry.by_symbol(symbol), np.array(x)))

@@ -114,7 +114,7 @@ def _logsumexp(x: torch.Tensor, dim: int | tuple[int, ...], keepdim: bool) -> to
         return torch.logsumexp(x, dim=dim, keepdim=keepdim)
     least = 0.5 * torch.finfo(x.dtype).min
     total = torch.logsumexp(x.clamp(min=least), dim=dim, keepdim=keepdim)
-    return torch.where(total > 0.9 * least, total, -inf)
+    return torch.where(total <= 0.9 * least, -inf, total)  # NaN stays
 
 
 logsumexp = lift("logsumexp", reduce(floating(_logsumexp)))
