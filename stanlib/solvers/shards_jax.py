@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,25 +10,25 @@ from jax import Array
 
 from ..errors import StanTracingError, StanUnknownError
 
+Rows = Array | np.ndarray  # one for each shard: of parameters, or of data
 # what a function meets that needs to know its data, for sizes and slices
 _HIDDEN = (jax.errors.JAXTypeError, jax.errors.JAXIndexError, StanUnknownError, StanTracingError)
 
 
-def apply(f: Callable[..., Array], phi: Array, thetas: Any, x_rs: Any, x_is: Any) -> Array:
+def apply(f: Callable[..., Array], phi: Array, thetas: Rows, x_rs: Rows, x_is: Rows) -> Array:
     """The values f(phi, theta, x_r, x_i) of all shards, one behind the other."""
-    known = isinstance(x_is, np.ndarray)
-    if not (known and (x_is == x_is[:1]).all()):
+    if not (isinstance(x_is, np.ndarray) and (x_is == x_is[:1]).all()):
         try:
             return _at_once(f, phi, thetas, x_rs, jnp.asarray(x_is), 0).ravel()
         except _HIDDEN:
             pass
     values: dict[int, Array] = {}
-    for at in _alike(x_is) if known else [[i] for i in range(len(thetas))]:
+    for at in _alike(x_is) if isinstance(x_is, np.ndarray) else [[i] for i in range(len(thetas))]:
         values.update(zip(at, _of_group(f, phi, _rows(thetas, at), _rows(x_rs, at), x_is[at[0]])))
     return jnp.concatenate([values[i] for i in range(len(thetas))])
 
 
-def _at_once(f: Callable[..., Array], phi: Array, thetas: Any, x_rs: Any, integers: Any, axis: int | None) -> Array:
+def _at_once(f: Callable[..., Array], phi: Array, thetas: Rows, x_rs: Rows, integers: Rows, axis: int | None) -> Array:
     """The values of shards, (shards, values)."""
     return jax.vmap(f, (None, 0, 0, axis))(phi, jnp.asarray(thetas), jnp.asarray(x_rs), integers)
 
@@ -42,12 +41,12 @@ def _alike(x_is: np.ndarray) -> list[list[int]]:
     return list(groups.values())
 
 
-def _rows(x: Any, at: Sequence[int]) -> Any:
+def _rows(x: Rows, at: Sequence[int]) -> Rows:
     """Those of a group: the array itself for a group of all."""
     return x if len(at) == len(x) else x[np.asarray(at)]
 
 
-def _of_group(f: Callable[..., Array], phi: Array, thetas: Any, x_rs: Any, integers: Any) -> Sequence[Array]:
+def _of_group(f: Callable[..., Array], phi: Array, thetas: Rows, x_rs: Rows, integers: Rows) -> Sequence[Array]:
     """The values of each of the shards that have the same integers, which are known if data tell them."""
     if len(thetas) > 1:
         try:
