@@ -68,6 +68,13 @@ def test_newton_ends_where_steps_gain_nothing(start):
     assert best - 0.6 < mode.stats["lp__"][0, 0] < best + 1e-6
 
 
+@pytest.mark.parametrize("start", [{"seed": 1}, {"seed": 2}, {"seed": 3}, {"seed": 1, "inits": 0}])
+def test_the_default_ends_at_the_mode_though_it_is_at_kinks(start):
+    data, module = series(), stanimport.loads(TREND)
+    mode, best = stanimport.optimize(module, data, **start), largest(data)
+    assert mode.converged and mode.stats["lp__"][0, 0] == pytest.approx(best, abs=1e-4)
+
+
 @pytest.mark.parametrize("tolerance", [{}, {"tol_param": 1e-8}, {"tol_rel_grad": 1e7}, {"tol_obj": 1e-12}])
 def test_a_density_without_a_mode_has_none_by_any_tolerance(tolerance):
     """That of a hierarchy grows without end where its scale runs to 0: steps are small there, slopes are not."""

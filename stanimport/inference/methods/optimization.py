@@ -15,7 +15,7 @@ from ..density.conditioned import posterior_of
 from ..density.quantities import DrawProcessor
 from ..fits.fit import Mode
 from ..fits.labels import labelled
-from . import newton
+from . import kinks, newton
 
 if TYPE_CHECKING:
     from ..density.posterior import Posterior
@@ -42,8 +42,9 @@ def optimize(
 
     Args:
         module, data, seed, inits, networks: as for `sample`.
-        algorithm: "lbfgs", "bfgs" or "newton" (steps by the Hessian, until one gains 1e-8 or less, as in CmdStan: also
-            for densities with kinks at the mode, where L-BFGS may come to no end).
+        algorithm: "lbfgs", "bfgs" or "newton" (steps by the Hessian, until one gains 1e-8 or less, as in CmdStan).
+            Where the first two get stuck at kinks of the density, as those of `double_exponential` priors, another
+            search begins where they began, by steps that kinks don't stop.
         iter: iterations at most.
         jacobian: whether the density is that of the unconstrained parameters; without it the constrained ones'
             (penalized maximum likelihood).
@@ -64,7 +65,8 @@ def optimize(
         StanDataError, InitialValueError, OptionError: as for `sample`.
         RuntimeError: without convergence, unless `require_converged` is false.
 
-    Source: Nocedal and Wright (2006), "Numerical Optimization"; the tolerances are CmdStan's.
+    Source: Nocedal and Wright (2006), "Numerical Optimization"; Lewis and Overton (2013), "Nonsmooth optimization via
+    quasi-Newton methods"; the tolerances are CmdStan's.
 
     Examples:
         >>> coin = stanimport.load("models/coin.stan")
@@ -138,6 +140,12 @@ def maximum(
         callback=lambda intermediate_result: passed.judge(intermediate_result),
     )  # fmt: skip
     _judge(found, algorithm, limits, passed.gains_enough)
+    if _is_stuck(found, passed.values):
+        again = _Steps(objective, start, limits, keep)
+        other = kinks.minimum(objective, start, limits["iter"], again.note)
+        if other.success and other.fun <= found.fun:
+            other.nit += found.nit
+            return other, again.points
     return found, passed.points
 
 
@@ -157,6 +165,7 @@ class _Steps:
 
     def __init__(self, objective: newton.Objective, start: np.ndarray, limits: Mapping[str, Any], keep: bool):
         self.points: Passed = [(start, objective(start)[0])]
+        self.values = [self.points[0][1]]
         self.limits, self.keep = limits, keep
         self.gains_enough = True  # whether the last step gained more than tol_obj
         self.slope = None
@@ -166,6 +175,7 @@ class _Steps:
     def note(self, result: Any) -> None:
         """Take where a step has led."""
         now = np.array(result.x), float(result.fun)
+        self.values.append(now[1])
         if not self.keep:
             self.points.clear()
         self.points.append(now)
@@ -182,7 +192,7 @@ class _Steps:
             raise StopIteration
 
 
-_STOPPED = 99  # SciPy's status where a callback has ended an optimization
+_LIMIT, _STOPPED = 1, 99  # SciPy's status after too many iterations, and where a callback has ended an optimization
 
 
 def _judge(found: Any, algorithm: str, limits: Mapping[str, Any], gains_enough: bool) -> None:
@@ -194,6 +204,11 @@ def _judge(found: Any, algorithm: str, limits: Mapping[str, Any], gains_enough: 
     if found.success and gains_enough and algorithm == "lbfgs" and _is_steep(found):
         found.success = False
         found.message = "the density still rises where steps are tiny, as at kinks or without a mode"
+
+
+def _is_stuck(found: Any, values: list[float]) -> bool:
+    """Whether a search came to rest, by the values after its steps, where the slope does not: so it does at kinks."""
+    return not found.success and found.status != _LIMIT and len(found.x) <= kinks.MOST and kinks.came_to_rest(values)
 
 
 def _small(step: np.ndarray, change: float, promised: float, limits: Mapping[str, Any]) -> list[str]:
