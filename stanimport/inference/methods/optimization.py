@@ -140,9 +140,14 @@ def maximum(
         callback=lambda intermediate_result: passed.judge(intermediate_result),
     )  # fmt: skip
     _judge(found, algorithm, limits, passed.gains_enough)
+    return _beyond_kinks(found, passed, objective, start)
+
+
+def _beyond_kinks(found: Any, passed: _Steps, objective: newton.Objective, start: np.ndarray) -> tuple[Any, Passed]:
+    """A result and its steps; where a search got stuck, those of one from the same start that kinks don't stop."""
     if _is_stuck(found, passed.values):
-        again = _Steps(objective, start, limits, keep)
-        other = kinks.minimum(objective, start, limits["iter"], again.note)
+        again = _Steps(objective, start, passed.limits, passed.keep)
+        other = kinks.minimum(objective, start, passed.limits["iter"], again.note)
         if other.success and other.fun <= found.fun:
             other.nit += found.nit
             return other, again.points
