@@ -114,7 +114,7 @@ def python(tmp_path_factory):
 def run(folder, *arguments):
     environ = {n: v for n, v in os.environ.items() if n not in ("PYTHONPATH", "MYPYPATH")}
     return subprocess.run([sys.executable, "-m", *map(str, arguments)], cwd=folder, capture_output=True, text=True,
-                          env=environ)  # fmt: skip
+                          env=environ, timeout=300)  # fmt: skip
 
 
 def test_mypy(python, tmp_path):
@@ -131,7 +131,10 @@ def test_pyright(python, tmp_path):
     (tmp_path / "user.py").write_text(USER)
     settings = {"include": ["user.py"], "typeCheckingMode": "strict", "reportMissingModuleSource": False}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
-    done = run(tmp_path, "pyright", "--outputjson", "--pythonpath", python)
+    try:
+        done = run(tmp_path, "pyright", "--outputjson", "--pythonpath", python)
+    except subprocess.TimeoutExpired:
+        pytest.skip("pyright does not run here: it could not be fetched")  # it is a program of Node.js
     if not done.stdout.lstrip().startswith("{"):
         pytest.skip(f"pyright does not run here: {done.stderr[-200:]}")
     told = [d for d in json.loads(done.stdout)["generalDiagnostics"] if d["severity"] == "error"]
