@@ -97,7 +97,8 @@ def add(constraint: Constraint) -> Constraint:
 def load() -> None:
     """Import the modules of this package: they define the records."""
     for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+        if module.name != "reasons":  # it is about values, and loads NumPy
+            importlib.import_module(f"{__name__}.{module.name}")
 
 
 def get(name: str) -> Constraint:
