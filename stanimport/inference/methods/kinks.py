@@ -9,12 +9,14 @@ Source: Lewis and Overton (2013), "Nonsmooth optimization via quasi-Newton metho
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
+if TYPE_CHECKING:
+    from .newton import Objective
+
 DECREASE, SLOPE = 1e-4, 0.9  # of a step: the share of the decrease that is promised, and of the slope that may be left
 HALVINGS = 60
 MOST = 2000  # parameters, of which there is a matrix
