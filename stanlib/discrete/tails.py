@@ -84,11 +84,6 @@ class Stretch:
     own: np.ndarray
     codes: np.ndarray | None = None
 
-    @property
-    def linked(self) -> np.ndarray:
-        """Which places are linked to the next one, (chains, length)."""
-        return np.pad(self.chains.linked, ((0, 0), (0, 1)))
-
     def rows(self) -> list[np.ndarray]:
         """The rows of every link at all places, -1 where there is none, (chains, length)."""
         return [np.pad(link.rows, ((0, 0), (0, 1)), constant_values=-1) for link in self.chains.links]
@@ -199,9 +194,8 @@ def _shared(c: Chains, classes: np.ndarray, tables: Sequence[Rows]) -> Any:
     at = np.array([where[int(n)] for n in number[np.arange(len(first)), first]])
     tail = [np.arange(lengths[i]) for i in columns]
     head = [np.arange(n + 1) for n in first]
-    columns_, heads = _part(c, columns, tail), _part(c, range(len(first)), head)
-    ends = np.pad(heads.linked, ((0, 0), (0, 1)))
-    return Stretch(columns_, columns_.elements >= 0), Stretch(heads, ends), at[:, 0], at[:, 1]
+    whole, heads = _part(c, columns, tail), _part(c, range(len(first)), head)
+    return Stretch(whole, whole.elements >= 0), Stretch(heads, _linked(heads)), at[:, 0], at[:, 1]
 
 
 def _suffixes(c: Chains, classes: np.ndarray, tables: Sequence[Rows]) -> np.ndarray:
@@ -230,6 +224,11 @@ def _part(c: Chains, which: Sequence[int], places: Sequence[np.ndarray]) -> Chai
     return Chains(elements, tuple(replace(link, rows=own) for link, own in zip(c.links, at)))
 
 
+def _linked(c: Chains) -> np.ndarray:
+    """Which places are linked to the next one, (chains, length)."""
+    return np.pad(c.linked, ((0, 0), (0, 1)))
+
+
 def _told_apart(
     columns: Stretch, heads: Stretch, classes: np.ndarray, tables: Sequence[Rows]
 ) -> tuple[Chains | None, Stretch, Stretch]:
@@ -249,7 +248,7 @@ def _told_apart(
 def _keys(s: Stretch, classes: np.ndarray, tables: Sequence[Rows]) -> np.ndarray:
     """What tells places apart, (chains, length, n)."""
     rows_ = (tables[link.slot].at(at) for link, at in zip(s.chains.links, s.rows()))
-    return np.stack([s.own, s.linked, np.where(s.own, classes[s.chains.elements], -1), *rows_], axis=-1)
+    return np.stack([s.own, _linked(s.chains), np.where(s.own, classes[s.chains.elements], -1), *rows_], axis=-1)
 
 
 def _places(s: Stretch) -> list[np.ndarray]:
@@ -348,7 +347,7 @@ class _Part:
             own: at which places elements have terms of their own.
         """
         xp, state, last = self.xp, self.state, 1 - self.state
-        linked = np.concatenate([c.linked.T, np.zeros((1, len(c.elements)), bool)])
+        linked = _linked(c).T
         none = np.zeros((1, len(c.elements)))
         staying, leaving, left = (
             xp.concatenate([*xp.convert((absorbing.moves(xp, self.tables, c, a, b), none))])

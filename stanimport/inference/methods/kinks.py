@@ -34,7 +34,7 @@ class Step(NamedTuple):
 
 
 def came_to_rest(values: list[float]) -> bool:
-    """Whether the last steps, by the values after each, gained less and less: a search that breaks off gained much."""
+    """Whether each of the last steps gained little, by the values after them: a search that breaks off gained much."""
     gains = -np.diff(values[-LAST - 1 :])
     return len(values) > LAST and bool(np.max(gains) <= REST * max(1.0, abs(values[-1])))
 
