@@ -333,7 +333,10 @@ def test_configure_and_environment(folder, monkeypatch):
 
 
 def test_pytest_shows_the_line_of_the_test_and_of_the_program(tmp_path):
-    """No frame of this package, nor the text of its functions."""
+    """No frame of this package, nor the text of its functions.
+
+    Without the summary, which repeats whole messages where the environment says that this is CI.
+    """
     (tmp_path / "broken.stan").write_text("parameters { real a; }\nmodel { a ~ norml(0, 1); }\n")
     (tmp_path / "test_it.py").write_text(
         "import pytest\nimport stanimport\n\n"
@@ -341,7 +344,8 @@ def test_pytest_shows_the_line_of_the_test_and_of_the_program(tmp_path):
         "def test_load():\n    stanimport.load('broken.stan')\n\n"
         "def test_loads():\n    stanimport.loads(open('broken.stan').read())\n"
     )
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"], cwd=tmp_path,
-                          capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})  # fmt: skip
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rN", "test_it.py"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
     assert done.stdout.count("did you mean 'normal'?") == 3
     assert done.stdout.count("\ntest_it.py:") == 3 and "stanimport/" not in done.stdout
