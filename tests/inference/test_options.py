@@ -224,7 +224,8 @@ def test_significant_digits_are_positive(beta_fit, tmp_path):
 FILES = [("sample", "inits", "no.json"), ("sample", "inits", ["no.json"] * 4), ("sample", "inits", "no.nc"),
          ("sample", "resume", "no"), ("sample", "inv_metric", "no.json"), ("optimize", "inits", "no.R"),
          ("laplace_sample", "mode", "no.csv"), ("log_prob", "params", "no.json"),
-         ("generate_quantities", "previous_fit", "no.nc"), ("generate_quantities", "previous_fit", "no.csv")]  # fmt: skip
+         ("generate_quantities", "previous_fit", "no.nc"),
+         ("generate_quantities", "previous_fit", "no.csv")]  # fmt: skip
 
 
 @pytest.mark.parametrize("method, option, path", FILES)
