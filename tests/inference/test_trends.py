@@ -58,14 +58,15 @@ def largest(data):
     return -found.fun - np.log(np.sqrt(2 * np.pi) * np.array(scales)).sum() - CHANGES * np.log(0.1)
 
 
-@pytest.mark.parametrize("start", [{"seed": 1}, {"seed": 2}, {"seed": 3}, {"seed": 1, "inits": 0},
+@pytest.mark.parametrize("start", [{"seed": 1}, {"seed": 2}, {"seed": 3}, {"seed": 6}, {"seed": 1, "inits": 0},
                                    {"seed": 1, "inits": {"sigma": 1.0}}])  # fmt: skip
 def test_newton_ends_where_steps_gain_nothing(start):
-    """Near the mode, from wherever it begins: CmdStan's Prophet falls back on it where L-BFGS sticks."""
+    """Near the mode, from wherever it begins and soon: CmdStan's Prophet falls back on it where L-BFGS sticks. Steps
+    that are halved and not damped take thousands of Hessians with more changes than these."""
     data, module = series(), stanimport.loads(TREND)
-    mode, best = stanimport.optimize(module, data, algorithm="newton", **start), largest(data)
+    mode, best = stanimport.optimize(module, data, algorithm="newton", iter=150, **start), largest(data)
     assert mode.converged and "gains" in mode.info["message"]
-    assert best - 0.6 < mode.stats["lp__"][0, 0] < best + 1e-6
+    assert best - 0.05 < mode.stats["lp__"][0, 0] < best + 1e-6
 
 
 @pytest.mark.parametrize("start", [{"seed": 1}, {"seed": 2}, {"seed": 3}, {"seed": 1, "inits": 0}])
