@@ -33,8 +33,8 @@ def _method(fit: Result) -> dict[str, Any]:
     """The options of the method."""
     s = fit.settings
     if fit.method == "sample" and s.get("fixed_param"):
-        usual = 1000  # of warm-up, which CmdStan's files have though none is run: CmdStanPy refuses those with 0
-        return {"num_samples": s["iter_sampling"], "num_warmup": usual, "save_warmup": False, "thin": s["thin"],
+        warmup = 1000  # its usual length, which its files have though there is none: CmdStanPy refuses 0
+        return {"num_samples": s["iter_sampling"], "num_warmup": warmup, "save_warmup": False, "thin": s["thin"],
                 "algorithm": "fixed_param"}  # fmt: skip
     if fit.method == "sample":
         metric = "diag_e" if fit.metric is None or fit.metric.ndim == 2 else "dense_e"
