@@ -54,23 +54,24 @@ def _picked(xp: Namespace, x: object, converted: list[Any]) -> object:
     return x
 
 
-def assign(x: Any, value: Any, *indices: Any, over: Any = None) -> Any:
+def assign(x: Any, value: Any, *indices: Any, over: Any = None, reached: Any = None) -> Any:
     """x with `x[i, j, ...]` replaced by value; x itself is not changed.
 
-    In a loop whose iterations run as lanes, `over` is the index of the outermost one that shares x.
+    In a loop whose iterations run as lanes, `over` is the index of the outermost one that shares x. Where `reached` is
+    given, indices may be out of range in lanes in which it is 0: those write nothing.
     """
     if over is not None or differs_between_lanes((x, value, *_values(indices))) or _is_masked():
-        return hand_over("assign", x, value, *indices, over=over)
+        return hand_over("assign", x, value, *indices, over=over, reached=reached)
     if isinstance(x, tuple):
         return tuple(assign(item, v, *indices) for item, v in zip(x, value))
     xp = namespace((x, value, *_values(indices)))
     return xp.at_set(x, _target(xp, x, value, indices), value)
 
 
-def assign_in_place(x: Any, value: Any, *indices: object, over: object = None) -> None:
+def assign_in_place(x: Any, value: Any, *indices: object, over: object = None, reached: object = None) -> None:
     """`x[i, j, ...] = value` for an array or tensor (or tuple of such) that nothing else refers to."""
     if over is not None or differs_between_lanes((x, value, *_values(indices))):
-        hand_over("assign", x, value, *indices, over=over, in_place=True)
+        hand_over("assign", x, value, *indices, over=over, in_place=True, reached=reached)
         return
     if isinstance(x, tuple):
         for item, v in zip(x, value):

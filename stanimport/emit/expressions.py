@@ -133,7 +133,8 @@ class Expressions:
         return b.conditional(self.condition(e.condition), self(e.then), self(e.otherwise))
 
     def index(self, e: gprob.Index, b: Builder) -> ast.expr:
-        return b.call("ppl.at", self(e.base), *(self.one_index(i, b) for i in e.indices))
+        read = "ppl.at_any" if e.loose else "ppl.at"
+        return b.call(read, self(e.base), *(self.one_index(i, b) for i in e.indices))
 
     def one_index(self, i: gprob.IndexExpr, b: Builder) -> ast.expr:
         if isinstance(i, (gprob.Single, gprob.Multi)):
@@ -219,11 +220,15 @@ class Expressions:
         return b.call("ppl.bound", made, b.dict_([(site, b.name(n)) for n, site in names]))
 
     def limit(self, e: gprob.Limit, b: Builder) -> ast.expr:
-        """The largest number of iterations over all indices of the loops around."""
-        count = b.binary(b.binary(self(e.upper), "-", self(e.lower)), "+", b.const(1))
+        """The largest number of iterations over all indices of the loops around.
+
+        What tells it is given as functions: Stan may never ask for that of an index, and it may raise.
+        """
+        count = b.lambda_((), b.binary(b.binary(self(e.upper), "-", self(e.lower)), "+", b.const(1)))
         clauses = []
-        for name, low, high in e.ranges:
+        for k, (name, low, high) in enumerate(e.ranges):
             values = b.call("range", self(low), b.plus_one(self(high)))
+            values = b.call("ppl.counted", b.lambda_((), values)) if k else values
             clauses.append(ast.comprehension(b.target(self.names[name]), values, [], 0))
         return b.call("ppl.most", b.make(ast.GeneratorExp, elt=count, generators=clauses))
 

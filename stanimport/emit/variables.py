@@ -20,6 +20,8 @@ def assign(st: Context, s: gprob.Assign, b: Builder) -> list[ast.stmt]:
     if not s.place.steps:
         return [b.assign(name, value)]
     shared = {} if s.over is None else {"over": b.name(st.names[s.over])}
+    if s.reached is not None:
+        shared["reached"] = st.expr(s.reached)
     if s.in_place:
         indices = [st.expr.one_index(i, b) for p in s.place.steps for i in p.indices]
         return [b.run(b.call("ppl.assign_in_place", b.name(name), value, *indices, **shared))]

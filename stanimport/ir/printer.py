@@ -74,7 +74,8 @@ def _recur(s: gprob.Recur) -> list[str]:
 
 def _assign(s: gprob.Assign) -> list[str]:
     over = f" over {s.over}" if s.over is not None else ""
-    return [f"{_place(s.place)} = {expression(s.value)}{over}"]
+    reached = f" where {expression(s.reached)}" if s.reached is not None else ""
+    return [f"{_place(s.place)} = {expression(s.value)}{over}{reached}"]
 
 
 def _accumulate(s: gprob.Accumulate) -> list[str]:

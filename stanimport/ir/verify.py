@@ -47,7 +47,8 @@ COMPLETED: dict[type, tuple[str, ...]] = {**DECIDED, gprob.Declare: ("value",)}
 FLAGS: dict[type, dict[str, Phase]] = {
     gprob.For: dict.fromkeys(("lanes", "alike", "dense"), Phase.LANES) | {"most": Phase.SPECIALISED},
     gprob.If: dict.fromkeys(("lanes", "merged"), Phase.LANES), gprob.Factor: {"outcomes": Phase.TRACKED},
-    gprob.Assign: {"over": Phase.LANES}, gprob.Bind: {"term": Phase.TRACKED},
+    gprob.Assign: dict.fromkeys(("over", "reached"), Phase.LANES), gprob.Bind: {"term": Phase.TRACKED},
+    gprob.Index: {"loose": Phase.LANES},
 }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from ..arrays.base import Namespace
 from ..arrays.progressions import progression
 from ..errors import StanIndexError
 from ..indexing import Span
+from .control import when
 from .frames import Axis, Frame, current, entered
 from .handing import taker
 from .indexing import all_of_shape, any_at, as_axis, check_range, in_frame, moved_inside, shape_selected, window_of
@@ -20,13 +21,19 @@ from .values import Lanes, align, combine, full, known, operand, permuted, same_
 
 
 @taker
-def assign(x: Any, value: Any, *indices: Any, over: Lanes | None = None, in_place: bool = False) -> Any:
+def assign(
+    x: Any, value: Any, *indices: Any, over: Lanes | None = None, in_place: bool = False, reached: object = None
+) -> Any:
     """x after `x[i, j, ...] = value` in every lane; `over` is the index of the outermost loop whose lanes share x.
 
-    With `in_place`, x is a NumPy array that nothing else refers to, and is itself changed.
+    With `in_place`, x is a NumPy array that nothing else refers to, and is itself changed. Where `reached` is given,
+    and indices may be out of range, lanes in which it is 0 write nothing; it is 1 where x keeps its part, too.
     """
     frame = current()
     around = frame if over is None else over.axes[0].around
+    if reached is not None and any(_may_stray(i, n) for i, n in zip(indices, _shape_of(x))):
+        with when(reached) as some:
+            return assign(x, value, *indices, over=over, in_place=in_place) if some else x
     if isinstance(x, tuple):
         return tuple(assign(item, v, *indices, over=over, in_place=in_place) for item, v in zip(x, value))
     x = operand(x, Frame(around.axes))
@@ -41,6 +48,19 @@ def assign(x: Any, value: Any, *indices: Any, over: Lanes | None = None, in_plac
     if is_masked:
         value = _masked_value(x, value, indices, frame, around)
     return Target(x, value, indices, frame, around, in_place).written()
+
+
+def _shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of a container in one lane; of an array of tuples that of its first item."""
+    while isinstance(x, tuple):
+        x = x[0]
+    return tuple(x.event) if type(x) is Lanes else tuple(np.shape(x))
+
+
+def _may_stray(index: object, size: int) -> bool:
+    """Whether an index, a number in each lane, is out of range in one of them, as far as that is known."""
+    numbers = known(index) if type(index) is Lanes else index if isinstance(index, (int, np.integer)) else None
+    return numbers is None or bool(np.any((np.asarray(numbers) < 1) | (np.asarray(numbers) > size)))
 
 
 def _straying(x: Any, indices: tuple[Any, ...], around: Frame) -> int | None:
@@ -262,6 +282,8 @@ def add_at(x: object, value: object, *indices: object, loop: Lanes, over: Lanes 
     """
     frame, around = current(), loop.axes[0].around
     seen = [in_frame(i, frame) for i in indices]
+    if frame.mask is not None:
+        seen = moved_inside(x, seen, frame)
     if all(type(i) is not Lanes or set(i.axes) <= set(around.axes) for i in seen):
         added = summed(value, around.axes)
         with entered(around):

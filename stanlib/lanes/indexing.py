@@ -67,11 +67,11 @@ def moved_inside(x: Any, indices: Sequence[Any], frame: Frame) -> list[Any]:
             i = _inner_window(i, n)
         if type(i) is Lanes and n:
             _refuse_outside(operand(i, Frame(frame.axes)), n, frame)
-            i = i.like(_clipped(i.data, n))
+            i = i.like(clipped(i.data, n))
         elif not isinstance(i, Span) and type(i) is not Lanes and n:
             with entered(frame):
                 refuse(_is_outside(i, n), partial(indexing.out_of_range, i, n))
-            i = _clipped(i, n)
+            i = clipped(i, n)
         out.append(i)
     return out
 
@@ -95,7 +95,7 @@ def _is_outside(index: Any, size: int) -> object:
     return (index < 1) | (index > size)
 
 
-def _clipped(index: Any, size: int) -> Any:
+def clipped(index: Any, size: int) -> Any:
     xp = namespace((index,))
     return xp.minimum(xp.maximum(index, 1), size)
 
@@ -265,7 +265,7 @@ def check_range(index: Any, size: int) -> Any:
     if size == 0:
         raise indexing.out_of_range(index, size)
     refuse((index < 1) | (index > size), lambda: indexing.out_of_range(index, size))
-    return _clipped(index, size)
+    return clipped(index, size)
 
 
 def _joint(x: object, indices: Sequence[object], frame: Frame) -> Lanes:

@@ -11,8 +11,8 @@ from ..arrays import namespace
 from ..errors import StanIndexError
 from . import ragged
 from .frames import Axis, Frame, current, entered
-from .indexing import at, involves_lanes
-from .values import Lanes, full, move_front, operand
+from .indexing import any_at, at, clipped, involves_lanes
+from .values import Lanes, full, known, move_front, operand
 
 State = tuple[Any, ...]
 
@@ -24,6 +24,24 @@ def previous(x: Any, *indices: object) -> Any:
     except StanIndexError:
         shape = x.event if type(x) is Lanes else np.shape(x)
         return np.full(tuple(shape)[len(indices) :], np.nan)[()]
+
+
+def at_any(x: Any, *indices: Any) -> Any:
+    """`x[...]` as an iteration finds it: any other part where that lies outside, since the iteration uses none then."""
+    shape = x.event if type(x) is Lanes else np.shape(x)
+    if 0 in tuple(shape)[: len(indices)]:
+        return np.full(tuple(shape)[len(indices) :], np.nan)[()]
+    return any_at(x, [_inside(i, n) for i, n in zip(indices, shape)])
+
+
+def _inside(index: Any, size: int) -> Any:
+    """An index moved into the range, itself where it is known to be there."""
+    if isinstance(index, indexing.Span):
+        return index
+    numbers = known(index)
+    if numbers is not None and ((numbers >= 1) & (numbers <= size)).all():
+        return index
+    return index.like(clipped(index.data, size)) if type(index) is Lanes else clipped(index, size)
 
 
 def split_frame(loop: Lanes) -> tuple[Axis, Frame]:

@@ -53,10 +53,17 @@ class Values(Protocol):
     def at(self, x: Value, *indices: Value) -> Value:
         """The part of a container that 1-based, checked indices select."""
 
-    def assign(self, x: Value, value: Value, *indices: Value, over: Index | None = None) -> Value:
-        """The container with that part replaced; `over` is the outermost of the loops of lanes that share it."""
+    def assign(
+        self, x: Value, value: Value, *indices: Value, over: Index | None = None, reached: Value | None = None
+    ) -> Value:
+        """The container with that part replaced; `over` is the outermost of the loops of lanes that share it.
 
-    def assign_in_place(self, x: Value, value: Value, *indices: Value, over: Index | None = None) -> None:
+        Lanes in which `reached` is 0 may have indices that are out of range: then they write nothing.
+        """
+
+    def assign_in_place(
+        self, x: Value, value: Value, *indices: Value, over: Index | None = None, reached: Value | None = None
+    ) -> None:
         """The same for an array that nobody else holds."""
 
 
@@ -205,6 +212,9 @@ class Lanes(Protocol):
     def running_sum(self, first: Value, value: Value, loop: Index) -> Value:
         """In each lane the sum up to its own value."""
 
+    def at_any(self, x: Value, *indices: Value) -> Value:
+        """A part of a container as an iteration of a recurrence finds it, any other one where that lies outside."""
+
     def previous(self, x: Value, *indices: Value) -> Value:
         """A part of a container as a recurrence finds it before its first iteration."""
 
@@ -266,8 +276,11 @@ class Traces(Backend, Protocol):
     def while_loop(self, condition: Callable[..., object], body: Callable[..., State], state: State) -> State:
         """A loop of unknown length."""
 
-    def most(self, counts: Iterable[Value]) -> int:
-        """The largest number of iterations that an inner loop can have."""
+    def most(self, counts: Iterable[Callable[[], Value]]) -> int:
+        """The largest number of iterations that an inner loop can have, of those that can be told."""
+
+    def counted(self, indices: Callable[[], range]) -> range:
+        """The indices of a loop inside another one, none where they can't be told."""
 
     def predictor(self, coefficients: Sequence[Value], columns: Sequence[Value], *rest: object) -> Value:
         """A sum of columns of data times coefficients, as one product."""

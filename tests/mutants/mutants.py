@@ -12,11 +12,12 @@ from tests.random_programs.program import RandomProgram
 from tests.random_programs.referee.ours import PARTS
 from tests.random_programs.trial import Way
 
-from . import expressions, grafts, loops, statements
+from . import expressions, grafts, loops, retyped, rewrites, statements
 from .mutation import MUTATIONS
 from .view import View
 
-_MODULES = (loops, statements, expressions, grafts)  # whose mutations are known once they are imported
+# whose mutations are known once they are imported
+_MODULES = (loops, statements, expressions, rewrites, retyped, grafts)
 MOST = 4  # mutations of one mutant
 TRIES = 60
 

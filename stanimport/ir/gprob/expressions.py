@@ -108,8 +108,11 @@ ALL = Range(None, None)
 
 @dataclass(frozen=True, slots=True)
 class Index(Expr):
+    """`base[indices]`; one that is `loose` may be any part where they are out of range: nothing then reads it."""
+
     base: Expr
     indices: tuple[IndexExpr, ...]
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,13 +67,15 @@ class Place:
 class Assign(Stmt):
     """`place = value`. In loops whose iterations are lanes, `over` is the outermost of those that share the place.
 
-    `in_place` tells whether the array is changed itself, not a copy of it, once that is decided.
+    Where `reached` is given, indices may be out of range in lanes in which it is 0: those write nothing. `in_place`
+    tells whether the array is changed itself, not a copy of it, once that is decided.
     """
 
     place: Place
     value: Expr
     over: str | None = None
     in_place: bool | None = None
+    reached: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import field, fields, replace
 from typing import Any
 
 from stanlib.dataclass import dataclass
-from stanlib.types import MATRIX, REAL, ROW_VECTOR, Tuple, Type, array, dimensions, scalar_of, unwind
+from stanlib.types import INT, MATRIX, REAL, ROW_VECTOR, Tuple, Type, array, dimensions, scalar_of, unwind
 
 from ...ir import gprob, traversal
 from ...ir.calls import apply
@@ -22,6 +22,7 @@ from .accesses import flattened, of_statement, step_indices
 from .affine import Linear, difference, key, linear
 from .hoisting import Hoist, chosen
 from .private import as_sum, summands
+from .reaching import telling
 
 MOST_BEFORE = 8  # how many iterations back a recurrence may read
 
@@ -45,6 +46,7 @@ class Carried:
     row: str
     distance: int = 0
     before: list[str] = field(default_factory=list)
+    reached: str = ""  # whether an iteration reads or writes its row, where there are some that may not
     function: str = ""  # what takes the carried values to those of the array
     inverse: str = ""  # and what takes those back
 
@@ -72,12 +74,14 @@ def make(
     if len(rows) == 1 and not state and not ragged and (made := _running_sum(body, rows[0], loop)) is not None:
         return hoisted, made, [_written(rows[0])]
     starts = [_start(c, body, names, sizes) for c in rows]
+    for c in rows:
+        body = telling(body, c.row, c.reached) if c.reached else body
     before = [*hoisted, *(s for there, _ in starts for s in there)]
     index = names.helper(loop.name)
     body = _renamed((*(s for _, inside in starts for s in inside), *body), loop.name, index)
     inputs = _inputs(body, {*state, *(c.row for c in rows)}, private, before)
     kept = (private & read_elsewhere) - set(state)
-    outputs = [c.row for c in rows] + [n for n in written_in_order(group) if n in kept]
+    outputs = [n for c in rows for n in (c.row, c.reached) if n] + [n for n in written_in_order(group) if n in kept]
     windows = tuple(gprob.Window(c.row, _row_type(c), tuple(c.before), _firsts(c, loop)) for c in rows)
     inside, body = _own_inputs(body, inputs, _varying(loop, private, before), names)
     recur = gprob.Recur(
@@ -351,12 +355,14 @@ def _start(
         if any(a.name == c.row for a in of_statement(s)):
             break
     old = names.helper(f"{stem(c.name)}_old")
-    value = _element(c, c.current)
+    value = replace(_element(c, c.current), loose=True)
     read = gprob.Declare(span, old, gprob.Sized(kind), None, value)
-    return [read], [gprob.Declare(span, c.row, gprob.Sized(kind), None, gprob.Var(kind, span, old))]
+    c.reached = names.helper(f"{stem(c.name)}_reached")
+    begun = gprob.Declare(span, c.reached, gprob.Sized(INT), None, gprob.int_const(0, span))
+    return [read], [gprob.Declare(span, c.row, gprob.Sized(kind), None, gprob.Var(kind, span, old)), begun]
 
 
-def _element(c: Carried, index: gprob.Expr) -> gprob.Expr:
+def _element(c: Carried, index: gprob.Expr) -> gprob.Index:
     base = gprob.Var(c.type, index.span, c.name)
     return gprob.Index(_row_type(c), index.span, base, c.indices(index))
 
@@ -379,7 +385,8 @@ def _written(c: Carried) -> gprob.Stmt:
     step = gprob.Step(kind, c.indices(c.current))
     row: gprob.Expr = gprob.Var(kind, span, c.row)
     value = apply(c.function, row) if c.function else row
-    return gprob.Assign(span, gprob.Place(c.name, c.type, span, (step,)), value)
+    reached = gprob.Var(INT, span, c.reached) if c.reached else None
+    return gprob.Assign(span, gprob.Place(c.name, c.type, span, (step,)), value, reached=reached)
 
 
 def _renamed(body: tuple[gprob.Stmt, ...], old: str, new: str) -> tuple[gprob.Stmt, ...]:

@@ -22,7 +22,7 @@ from ...lanes.control import alike, lanes, merge, unless, when  # noqa: F401
 from ...lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # noqa: F401
 from ...lanes.padding import padded, widest  # noqa: F401
 from ...lanes.predictors import predictor  # noqa: F401
-from ...lanes.recurrences import previous  # noqa: F401
+from ...lanes.recurrences import at_any, previous  # noqa: F401
 from ...lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ...lifted import lifted_under
 from ...metadata import Program
@@ -50,7 +50,18 @@ from ..values import (  # noqa: F401
     verify,
 )  # fmt: skip
 from .bodies import conditions_around
-from .control import choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
+from .control import (  # noqa: F401
+    choose,
+    cond,
+    counted,
+    for_loop,
+    is_traced,
+    logical_and,
+    logical_or,
+    most,
+    recur,
+    while_loop,
+)  # fmt: skip
 from .distributions import Improper, Restricted, Truncated, Uninformed, make
 from .elements import by_elements  # noqa: F401
 from .networks import TRAINED, call_network  # noqa: F401

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...errors import LIMITS, StanError
+from ...errors import LIMITS, StanDomainError, StanError, StanIndexError
 from ...lanes import control as in_lanes
 from ...lanes import ragged
 from ...lanes.frames import Axis, entered
@@ -30,6 +30,7 @@ from .tracing import Traced
 
 T = TypeVar("T")
 UNROLL = 4  # trip counts up to which a loop is written out
+THROWN = (StanIndexError, StanDomainError)  # what Stan throws where it asks for a value
 
 
 def cond(condition: object, then: Callable[..., State], otherwise: Callable[..., State], state: State = ()) -> State:
@@ -163,9 +164,27 @@ def for_loop(
     return _scan(np.asarray(indices), body, state, outputs)
 
 
-def most(counts: Iterable[Any]) -> int:
-    """The largest of some numbers of iterations, 0 if there are none."""
-    return max((int(c) for c in counts), default=0)
+def most(counts: Iterable[Callable[[], Any]]) -> int:
+    """The largest of some numbers of iterations, 0 if there are none.
+
+    One for which Stan would throw is left out: where the program asks for it, the draw is rejected.
+    """
+    return max(map(_told, counts), default=0)
+
+
+def _told(count: Callable[[], Any]) -> int:
+    try:
+        return int(count())
+    except THROWN:
+        return 0
+
+
+def counted(indices: Callable[[], range]) -> range:
+    """The indices of a loop inside another one; none where its bounds can't be told."""
+    try:
+        return indices()
+    except THROWN:
+        return range(0)
 
 
 def _limited_loop(

@@ -19,7 +19,7 @@ from ...lanes.calls import each, each_random  # noqa: F401
 from ...lanes.control import alike, choose, lanes, logical_and, logical_or, merge, unless, when  # noqa: F401
 from ...lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # noqa: F401
 from ...lanes.padding import padded, widest  # noqa: F401
-from ...lanes.recurrences import previous  # noqa: F401
+from ...lanes.recurrences import at_any, previous  # noqa: F401
 from ...lanes.recurrences import run_in_python as recur  # noqa: F401
 from ...lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ...metadata import Program

@@ -1,0 +1,86 @@
+"""Loops that go on behind the end of their containers, where a condition, `break` or `continue` keeps them from it.
+
+The value is that of the program evaluated statement by statement; where the guard lets one iteration too many through,
+Stan throws, and no number may come out.
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.random_programs.referee import ours
+from tests.random_programs.referee.walk import Walker
+
+LOOP = "for (c in 1:N + 2)"
+GUARDS = {
+    "if": LOOP + " {{ if ({ok}) {{ {body} }} }}",
+    "continue": LOOP + " {{ if (!({ok})) continue; {body} }}",
+    "break": LOOP + " {{ if (!({ok})) break; {body} }}",
+    "break behind": LOOP + " {{ {body} if (c == N) break; }}",
+    "flag": "{{ int on = 1; " + LOOP + " {{ if (!({ok})) on = 0; if (on) {{ {body} }} }} }}",
+    "parameters": LOOP + " {{ if (!({ok}) || b > 50) break; {body} }}",
+}
+BODIES = {
+    "write": "w[c] = b * c;",
+    "recurrence": "w[c] = b + 0.4 * (c > 1 ? w[c - 1] : 0.1);",
+    "add": "w[c] += b;",
+    "carry": "s = 0.5 * s + b * y[c]; w[c] = s;",
+    "segment": "target += sum(b * segment(y, st[c], le[c]));",
+    "ragged": "for (d in 1:le[c]) s += b * y[st[c] + d - 1];",
+    "row": "m[c] = c == 1 ? rep_row_vector(b, 2) : b * x[c] + 0.3 * m[c - 1];",
+    "law": "segment(y, st[c], le[c]) ~ normal(b, 1);",
+}
+AROUND = {"plain": "{}", "branch on parameters": "if (b > -40) {{ {} }}", "loop": "for (k in 1:2) {{ {} }}"}
+DATA = {"N": 3, "y": [0.5, -1.0, 2.0], "st": [1, 2, 3], "le": [1, 2, 1], "x": [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]}
+PROGRAM = """data {{ int N; vector[N] y; array[N] int st; array[N] int le; matrix[N, 2] x; }}
+parameters {{ real b; }}
+model {{
+  vector[N] w = rep_vector(0.5, N);
+  real s = 0;
+  matrix[N, 2] m = rep_matrix(1, N, 2);
+  {}
+  target += sum(w) + s + sum(m);
+}}"""
+AT = np.array([0.3])
+
+
+def guarded(guard: str, body: str, around: str, ok: str) -> str:
+    return AROUND[around].format(GUARDS[guard].format(ok=ok, body=BODIES[body]))
+
+
+def outcome(text: str, backend: str) -> ours.Outcome:
+    if backend == "pyro":
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    return ours.outcomes(text, DATA, [AT], backend, jit=False, parts=("gradient",))[0]
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("guard", GUARDS)
+def test_iterations_behind_the_end(guard, around, backend):
+    text = PROGRAM.format("\n  ".join(guarded(guard, body, around, "c <= N") for body in BODIES))
+    right, got = Walker(text, DATA).outcome(AT, "guards"), outcome(text, backend)
+    assert got.rejected == ""
+    np.testing.assert_allclose(got.log_density, right.log_density, rtol=1e-9)
+    np.testing.assert_allclose(got.gradient @ right.direction, right.slope, rtol=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("around", ["plain", "branch on parameters"])
+@pytest.mark.parametrize("body", BODIES)
+def test_one_iteration_too_many(body, around, backend):
+    text = PROGRAM.format(guarded("break", body, around, "c <= N + 1"))
+    assert "index 4" in Walker(text, DATA).outcome(AT, "guards").rejected
+    got = outcome(text, backend)
+    assert "StanIndexError" in got.rejected or got.log_density == -math.inf
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_rows_that_are_read_alone_are_looked_at(backend):
+    """The iteration behind the end writes no row, but asks for it."""
+    for asks in ("s = 0.5 * s + w[c];", "if (w[c] > 0) s = 0.5 * s + 1;"):
+        text = PROGRAM.format(f"for (c in 1:N + 1) {{ {asks} if (c < N) w[c] = s; }}")
+        got = outcome(text, backend)
+        assert "StanIndexError" in got.rejected or got.log_density == -math.inf, (asks, got.log_density)
