@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..arrays.progressions import MOST, count
 from ..errors import StanError
 from .frames import Axis, Frame, current, entered
@@ -204,11 +204,12 @@ def _joined(condition: Lanes, then: object, otherwise: object, frame: Frame) -> 
     arrays = [_wide(p, extra, xp) for p in parts]
     event = np.broadcast_shapes(*(tuple(a.shape)[1:] for a in arrays))
     arrays = [xp.broadcast_to(a, (a.shape[0], *event)) for a in arrays]
-    data = xp.reshape(_placed(xp, *xp.convert(arrays), holds.ravel()), holds.shape + event)
+    first, second = xp.convert(arrays)
+    data = xp.reshape(_placed(xp, first, second, holds.ravel()), holds.shape + event)
     return refined(Lanes(data, (*axes, *extra), frame.mask), frame)
 
 
-def _placed(xp: Namespace, then: Any, otherwise: Any, holds: np.ndarray) -> Any:
+def _placed(xp: Namespace, then: Array, otherwise: Array, holds: np.ndarray) -> Array:
     """Rows of two arrays, which those of the one are for and which those of the other.
 
     Where they take turns a few times only, slices of each go one behind the other: their derivatives are slices again.
