@@ -17,9 +17,9 @@ from stanlib.extras import require
 
 from .. import options
 from ..failures import Failure
-from ..fits.fit import Fit
 from ..fits import columns
 from ..fits.arviz_packages import container, is_whole, load
+from ..fits.fit import Fit
 from ..fits.predictive import Predictions, prior_predictive
 from ..fits.replications import ReplicationWarning
 from ..io.data import read_data
