@@ -291,7 +291,7 @@ def _hint(path: Path, for_text: str) -> str:
     if "{" in str(path):
         return f"; {for_text}"
     try:
-        there = [p.name for p in path.parent.iterdir() if p.suffix in (".stan", ".stanfunctions")]
+        there = [p.name for p in path.parent.iterdir() if p.suffix in (".stan", ".stanfunctions") and p.exists()]
     except OSError:
         return ""
     similar = nearest(path.name, there)

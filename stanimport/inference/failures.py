@@ -1,7 +1,7 @@
 """What a method raises that can't begin, and what is left of a fit that failed among many."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from stanlib.dataclass import dataclass
 from stanlib.errors import StanError
@@ -35,5 +35,5 @@ class Failure:
     error: Exception
     key: Any = None
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> Literal[False]:
         return False

@@ -71,6 +71,7 @@ WRONG = [
     ({"iter_sampling": -1}, "iter_sampling must be at least 0"), ({"seed": "a"}, "seed must be an integer"),
     ({"seed": -1}, "seed must be at least 0"), ({"seed": [1, 2, 3]}, "seed has 3 values for 2 chains"),
     ({"step_size": [0.1, -1]}, "step_size must be positive"), ({"step_size": "x"}, "step_size must be positive"),
+    ({"step_size": float("inf")}, "step_size must be positive and finite"),
     ({"chain_ids": [1, 1]}, "chain_ids must be different"), ({"metric": [[1.0], [2.0], [3.0]]}, "metric"),
     ({"metric": [1.0], "inv_metric": [1.0]}, "one of them is enough"),
     ({"thin": True}, "thin must be an integer, not True"),

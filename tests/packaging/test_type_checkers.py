@@ -45,7 +45,7 @@ import stanimport
 from moths import flight
 from stanimport import inference
 from stanimport.cmdstanpy import CmdStanMCMC, CmdStanModel
-from stanimport.inference import Fit
+from stanimport.inference import Failure, Fit
 
 inputs = flight.transformed_data(N=2, y=[1.0, 2.0])
 assert_type(inputs["N"], int)
@@ -62,7 +62,10 @@ others = stanimport.pathfinder(flight, inputs), stanimport.variational(flight, i
 again = stanimport.generate_quantities(flight, inputs, previous_fit=fit)
 new = fit.posterior_predictive({"N": 1, "y": [1.0]}, seed=3)
 prior = stanimport.prior_predictive(flight, {"N": 2}, draws=10)
-many = stanimport.sample_many(flight, [inputs, inputs])
+for one in stanimport.sample_many(flight, [inputs, inputs]):
+    print(one.summary() if one else one.error)
+many = stanimport.sample_many(flight, {"a": inputs, "b": inputs})
+assert_type(many, dict[str, Fit | Failure])
 value = stanimport.log_prob(flight, inputs, params={"scale": 1.0}), inference.LogProb(flight, inputs)
 text: str = stanimport.translate("flight.stan")
 warnings = stanimport.check(Path("flight.stan"), strict=True)
@@ -83,6 +86,7 @@ stanimport.no_such_function()  # wrong
 stanimport.sample(flight, inputs, chain=2)  # wrong
 stanimport.optimize(flight, inputs, chains=2)  # wrong
 fit.no_such_method()  # wrong
+many["a"].summary()  # wrong
 '''
 WRONG = [i for i, line in enumerate(USER.splitlines(), 1) if line.endswith("# wrong")]
 

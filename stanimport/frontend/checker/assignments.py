@@ -11,6 +11,7 @@ from ...ir import gprob
 from .. import ast
 from .basics import promote, unknown, verify_identifier
 from .context import Context, Typed
+from .explain import conversion
 from .expressions import BINARY, apply_operator, expression, fits, index, indexed_type, tuple_item_type
 from .scopes import level_of
 
@@ -46,7 +47,8 @@ def _assigned(c: Context, s: ast.Assignment, target: Target, value: Typed) -> gp
         if s.target.span.text == s.value.span.text:
             c.diagnostics.warn("a variable is assigned to itself", s.span, code="self-assignment")
         if not fits(place.type, value):
-            c.fail(f"{s.target.span.text!r} is {place.type}, the value {value.type}", value.span, code="assignment")
+            hint = conversion(place.type, value.type)
+            c.fail(f"{s.target.span.text!r} is {place.type}, the value {value.type}", value.span, hint, "assignment")
         return promote(value, place.type).expr
     operator = s.operator[:-1]
     names = ("divide",) if operator == "/" else BINARY[operator]
@@ -92,7 +94,7 @@ def _variable(c: Context, e: ast.Variable) -> Target:
     if v is None:
         if c.functions.find(name.text) or registry.is_known(name.text):
             c.fail(f"{name.text!r} is a function and can't be assigned to", name.span)
-        unknown(c, name)
+        unknown(c, name, f"declare it with its type: real {name.text} = ..., or vector[N] {name.text} = ...")
     if v.is_global and v.block != c.place.block:
         hint = _MEANT.get(v.block, "")
         c.fail(f"{name.text!r} of block {v.block!r} can't be assigned to in {c.place.block!r}", name.span, hint)

@@ -48,10 +48,10 @@ def law_meant(name: str) -> str:
     return f"did you mean {LAWS[name]!r}?" if name in LAWS else ""
 
 
-def unknown(c: Context, name: ast.Name) -> NoReturn:
-    """Report a name that is not in scope, with what it may have been meant for."""
+def unknown(c: Context, name: ast.Name, otherwise: str = "") -> NoReturn:
+    """Report a name that is not in scope, with what it may have been meant for, or else with another hint."""
     similar = FOREIGN.get(name.text) or c.functions.nearest(name.text, c.scope.names())
-    hint = _HABITS.get(name.text) or (f"did you mean {similar!r}?" if similar else "")
+    hint = _HABITS.get(name.text) or (f"did you mean {similar!r}?" if similar else otherwise)
     c.fail(f"{name.text!r} is not in scope", name.span, hint, "scope")
 
 

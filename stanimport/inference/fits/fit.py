@@ -5,7 +5,7 @@ import copy
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
 
@@ -53,6 +53,9 @@ class Fit(Result):
 
     def __repr__(self) -> str:
         return f"<Fit of {self.program.name} by {self.method}: {self.chains} chains of {self.draws_per_chain} draws>"
+
+    def __bool__(self) -> Literal[True]:  # a `Failure` among fits is false
+        return True
 
     def _repr_html_(self) -> str:
         from .html import of_fit

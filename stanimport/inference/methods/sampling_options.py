@@ -57,8 +57,8 @@ def _step_size(given: object, chains: int) -> object:
     """That of all chains, or where they differ those of each. Raises OptionError."""
     sizes = options.for_chains("step_size", given, chains)
     for size in sizes:
-        if size is not None and (isinstance(size, bool) or not (isinstance(size, Real) and float(size) > 0)):
-            raise options.OptionError(f"step_size must be positive, not {size!r}")
+        if size is not None and (isinstance(size, bool) or not (isinstance(size, Real) and 0 < float(size) < np.inf)):
+            raise options.OptionError(f"step_size must be positive and finite, not {size!r}")
     return sizes[0] if len(set(sizes)) == 1 else tuple(float(s) for s in sizes)
 
 

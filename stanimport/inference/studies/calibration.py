@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from .. import options
 from ..failures import Failure
 from ..fits import columns
 from ..fits.arviz_packages import container, is_whole, load
+from ..fits.fit import Fit
 from ..fits.predictive import Predictions, prior_predictive
 from ..fits.replications import ReplicationWarning
 from ..io.data import read_data
@@ -150,15 +151,21 @@ def sbc(
     origin = {n: v for n, v in drawn.origin.items() if n.partition(".")[0] in known}
     names, values = columns.flatten(origin)
     truths = values.reshape(count, -1)
-    good = [k for k in range(count) if not isinstance(fits[k], Failure)]
-    if not good:
-        raise StanError(f"all fits failed, the first with: {fits[0].error}")
-    drawn_of = {k: columns.flatten({n: fits[k].variables[n] for n in origin})[1] for k in good}
-    drawn_of = {k: own.reshape(-1, own.shape[-1]) for k, own in drawn_of.items()}
+    drawn_of = _drawn(fits, list(origin))
     ranks = np.array([(own < truths[k]).sum(axis=0) for k, own in drawn_of.items()])
     varies = ~np.all([(own == truths[k]).all(axis=0) for k, own in drawn_of.items()], axis=0)
     kept = [n for n, is_kept in zip(names, varies) if is_kept]
-    return Calibration(kept, ranks[:, varies], len(drawn_of[good[-1]]), truths[good][:, varies], fits)
+    size = len(next(reversed(drawn_of.values())))
+    return Calibration(kept, ranks[:, varies], size, truths[list(drawn_of)][:, varies], fits)
+
+
+def _drawn(fits: Sequence[Fit | Failure], names: Sequence[str]) -> dict[int, np.ndarray]:
+    """The draws of some variables, (draws, columns), by the places of the fits that succeeded. Raises StanError."""
+    values = {k: columns.flatten({n: f.variables[n] for n in names})[1]
+              for k, f in enumerate(fits) if not isinstance(f, Failure)}  # fmt: skip
+    if not values:
+        raise StanError(f"all fits failed, the first with: {cast(Failure, fits[0]).error}")
+    return {k: own.reshape(-1, own.shape[-1]) for k, own in values.items()}
 
 
 def _simulated(module: Module, given: Mapping[str, object], count: int, seed: int) -> Predictions:

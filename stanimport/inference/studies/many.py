@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 from .. import options
 from ..digests import program_of
@@ -22,13 +22,41 @@ from . import identity
 if TYPE_CHECKING:
     from stanlib.program import Module
 
+    from .stacked import StackedFits
+
+Key = TypeVar("Key")
+
 __all__ = ["sample_many"]
 AT_TOP = ["sample_many"]
 
 
+@overload
+def sample_many(
+    module: object, data_sets: Sequence[object], *, executor: Executor | None = None,
+    seed: SupportsIndex | None = None, folder: str | os.PathLike[str] | None = None, method: str = "nuts",
+    show_progress: bool = False, sampling: Mapping[str, object] | None = None,
+) -> Sequence[Fit | Failure]: ...  # fmt: skip
+
+
+@overload
+def sample_many(
+    module: object, data_sets: Mapping[Key, object], *, executor: Executor | None = None,
+    seed: SupportsIndex | None = None, folder: None = None, method: str = "nuts",
+    show_progress: bool = False, sampling: Mapping[str, object] | None = None,
+) -> dict[Key, Fit | Failure]: ...  # fmt: skip
+
+
+@overload
+def sample_many(
+    module: object, data_sets: Mapping[Key, object], *, executor: Executor | None = None,
+    seed: SupportsIndex | None = None, folder: str | os.PathLike[str] | None = None, method: str = "nuts",
+    show_progress: bool = False, sampling: Mapping[str, object] | None = None,
+) -> dict[Key, Fit | Failure] | StackedFits: ...  # fmt: skip
+
+
 @options.suggesting
 def sample_many(
-    module: object, data_sets: Sequence[object] | Mapping[object, object], *, executor: Executor | None = None,
+    module: object, data_sets: Sequence[object] | Mapping[Any, object], *, executor: Executor | None = None,
     seed: SupportsIndex | None = None, folder: str | os.PathLike[str] | None = None, method: str = "nuts",
     show_progress: bool = False, sampling: Mapping[str, object] | None = None,
 ) -> Any:  # fmt: skip

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 
 import jax
 import numpy as np
@@ -110,7 +110,7 @@ def leave_groups_out(
                        sampling=sampling)  # fmt: skip
     found = {k: fits[k if isinstance(fits, dict) else str(k)] for k in keys}
     if not any(found.values()):
-        raise StanError(f"all fits failed, the first with: {found[keys[0]].error}")
+        raise StanError(f"all fits failed, the first with: {cast(Failure, found[keys[0]]).error}")
     good = {k: f for k, f in found.items() if not isinstance(f, Failure)}
     for fit in good.values():
         _require_sizes(whole, fit, counted)

@@ -150,7 +150,7 @@ def _runs(places: Sequence[int]) -> list[list[int]]:
     return out
 
 
-class StackedFits(Sequence[Any]):
+class StackedFits(Sequence["Fit | Failure"]):
     """The fits in a zarr store, each read when its place or its key is asked for; a `Failure` for one that failed.
 
     Attributes:
