@@ -4,7 +4,8 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from numbers import Real
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from stanlib.errors import StanDataError
 from stanlib.program import Program
 
 from ..errors import StanError, nearest
@@ -196,6 +198,15 @@ def wanted(
     if chosen is None and not without:
         return None
     return frozenset(chosen) if chosen is not None else frozenset(names) - frozenset(without)
+
+
+@contextmanager
+def read_for(option: str) -> Iterator[None]:
+    """Inside of it, what is wrong with a file that an option names is told with the option's name."""
+    try:
+        yield
+    except StanDataError as e:
+        raise StanDataError(f"{option}: {e}", e.variable, e.filename, e.lineno) from None
 
 
 def new_folder(option: str, given: str | os.PathLike[str]) -> Path:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Namespace
-from ..arrays.progressions import count
+from ..arrays.base import Array, Namespace
+from ..arrays.progressions import MOST, count
 from ..errors import StanError
 from .frames import Axis, Frame, current, entered
 from .values import Lanes, align, combine, full, known, operand, refined, same_rank
@@ -204,11 +204,29 @@ def _joined(condition: Lanes, then: object, otherwise: object, frame: Frame) -> 
     arrays = [_wide(p, extra, xp) for p in parts]
     event = np.broadcast_shapes(*(tuple(a.shape)[1:] for a in arrays))
     arrays = [xp.broadcast_to(a, (a.shape[0], *event)) for a in arrays]
-    joined = xp.concatenate(list(xp.convert(arrays)), 0)
-    place = np.empty(holds.size, int)
-    place[np.concatenate([np.flatnonzero(holds), np.flatnonzero(~holds)])] = np.arange(holds.size)
-    data = xp.reshape(xp.get(joined, (place,)), holds.shape + event)
+    first, second = xp.convert(arrays)
+    data = xp.reshape(_placed(xp, first, second, holds.ravel()), holds.shape + event)
     return refined(Lanes(data, (*axes, *extra), frame.mask), frame)
+
+
+def _placed(xp: Namespace, then: Array, otherwise: Array, holds: np.ndarray) -> Array:
+    """Rows of two arrays, which those of the one are for and which those of the other.
+
+    Where they take turns a few times only, slices of each go one behind the other: their derivatives are slices again.
+    """
+    edges = [0, *(np.flatnonzero(np.diff(holds)) + 1), holds.size]
+    if len(edges) > MOST + 1:
+        place = np.empty(holds.size, int)
+        place[np.concatenate([np.flatnonzero(holds), np.flatnonzero(~holds)])] = np.arange(holds.size)
+        return xp.get(xp.concatenate([then, otherwise], 0), (place,))
+    pieces, taken = [], {True: 0, False: 0}
+    for begin, end in zip(edges, edges[1:]):
+        side = bool(holds[begin])
+        rows, first = then if side else otherwise, taken[side]
+        taken[side] = first + end - begin
+        whole = taken[side] - first == rows.shape[0]
+        pieces.append(rows if whole else xp.get(rows, (slice(first, taken[side]),)))
+    return xp.concatenate(pieces, 0)
 
 
 def _lanes_of(value: Any, axes: tuple[Axis, ...], chosen: tuple[np.ndarray, ...], frame: Frame) -> Lanes:

@@ -153,7 +153,11 @@ def main() -> None:
     print("| model | compiled, µs | by hand, µs | ratio | compiling, s | by hand, s |")
     print("| --- |" + " --: |" * 5)
     for name in (n for n in NAMES if any(part in n for part in a.only.split(","))):
-        ours, theirs, compiling, compiling_theirs = compare(name, a.scheme, a.seconds)
+        try:
+            ours, theirs, compiling, compiling_theirs = compare(name, a.scheme, a.seconds)
+        except ModuleNotFoundError as e:
+            print(f"{name} by hand needs {e.name}, which is not installed", file=sys.stderr)
+            continue
         ratios[name] = ours / theirs
         print(f"| {name} | {1e6 * ours:.2f} | {1e6 * theirs:.2f} | {ratios[name]:.2f} "
               f"| {compiling:.2f} | {compiling_theirs:.2f} |", flush=True)  # fmt: skip

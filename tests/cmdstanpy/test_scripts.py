@@ -121,8 +121,8 @@ def test_optimization_and_what_starts_from_it(model):
     mode = model.optimize(DATA, seed=1, jacobian=True)
     for laplace in (model.laplace_sample(DATA, mode=mode, draws=50, seed=1),
                     model.laplace_sample(DATA, draws=50, seed=1, opt_args={"iter": 500})):  # fmt: skip
-        assert laplace.draws().shape == (50, 3 + 13) and laplace.mode.theta == pytest.approx(3 / 12, abs=1e-4)
-        assert laplace.method_variables()["log_p__"].shape == (50,)
+        assert laplace.draws().shape == (50, 2 + 13) and laplace.mode.theta == pytest.approx(3 / 12, abs=1e-4)
+        assert {n: v.shape for n, v in laplace.method_variables().items()} == {"log_p__": (50,), "log_q__": (50,)}
     started = model.sample(DATA, chains=1, inits=mle.create_inits(chains=1), iter_warmup=20, iter_sampling=5, seed=1)
     assert started.draws().shape == (5, 1, 20)
 

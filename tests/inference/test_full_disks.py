@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -20,16 +22,24 @@ def wide():
     return stanimport.sample(module, **SHORT)
 
 
-@pytest.fixture
-def little_room():
-    """No file can be larger than ROOM: the system raises OSError, as it does for a disk that is full."""
+@contextmanager
+def files_of_at_most(room):
+    """No file can be larger: the system raises OSError, as it does for a disk that is full."""
     import signal
 
     before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    signal.signal(signal.SIGXFSZ, handler)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.fixture
+def little_room():
+    with files_of_at_most(ROOM):
+        yield
 
 
 WRITERS = {
@@ -61,3 +71,28 @@ def test_many_fits_name_the_folder(wide, store, tmp_path, little_room):
         stanimport.sample_many(wide.module, [{}, {}], folder=tmp_path / store, seed=1,
                                sampling={n: v for n, v in SHORT.items() if n != "seed"})  # fmt: skip
     assert str(told.value.filename).startswith(str(tmp_path / store))
+
+
+def test_a_store_that_could_not_be_begun_is_named_and_goes_on(wide, tmp_path):
+    """Where not even the store's own few files have room; a run with room goes on with what is there of it."""
+    pytest.importorskip("zarr", reason="the large extra is not installed")
+
+    def run():
+        return stanimport.sample_many(wide.module, [{}], folder=tmp_path / "fits.zarr", seed=1, sampling=short)
+
+    short = {"chains": 1, "iter_warmup": 5, "iter_sampling": 5}
+    with files_of_at_most(100), pytest.raises(OSError, match="can't be written") as told:
+        run()
+    assert str(told.value.filename) == str(tmp_path / "fits.zarr")
+    draws = run()[0].draws()
+    shutil.rmtree(tmp_path / "fits.zarr" / "done")  # as if there had been no room for it
+    np.testing.assert_array_equal(run()[0].draws(), draws)
+
+
+@pytest.mark.parametrize("room", [10, 100_000])
+def test_quantities_in_files_name_the_file(wide, tmp_path, room):
+    """Where its head has no room, and where its draws have none."""
+    doubled = stanimport.loads("parameters { vector[2000] x; } generated quantities { vector[2000] y = 2 * x; }")
+    with files_of_at_most(room), pytest.raises(OSError, match="can't be written") as told:
+        stanimport.generate_quantities(doubled, previous_fit=wide, seed=1, folder=tmp_path / "new")
+    assert str(told.value.filename) == str(tmp_path / "new" / "y.npy")

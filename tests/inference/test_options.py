@@ -219,3 +219,16 @@ def test_significant_digits_are_positive(beta_fit, tmp_path):
         beta_fit.summary(sig_figs=0)
     with pytest.raises(OptionError, match="sig_figs must be at least 1, not -2"):
         beta_fit.save_csvfiles(tmp_path, sig_figs=-2)
+
+
+FILES = [("sample", "inits", "no.json"), ("sample", "inits", ["no.json"] * 4), ("sample", "inits", "no.nc"),
+         ("sample", "resume", "no"), ("sample", "inv_metric", "no.json"), ("optimize", "inits", "no.R"),
+         ("laplace_sample", "mode", "no.csv"), ("log_prob", "params", "no.json"),
+         ("generate_quantities", "previous_fit", "no.nc"),
+         ("generate_quantities", "previous_fit", "no.csv")]  # fmt: skip
+
+
+@pytest.mark.parametrize("method, option, path", FILES)
+def test_files_that_are_not_there_are_told_with_the_option(beta_module, method, option, path):
+    with pytest.raises(stanimport.StanDataError, match=rf"^(metric, or )?{option}: no\.?\w*[: ]"):
+        getattr(stanimport, method)(beta_module, FLIPS, **{option: path})

@@ -204,7 +204,7 @@ def test_arrays_of_tuples_are_written_tuple_by_tuple(tmp_path):
     assert {"t[2]:2[1]:2[imag]", "u[2,1]:2[1]", "w:2[2]:2:2[1]"} <= set(fit.column_names)
     assert list(fit.draws_pd().columns[-len(TUPLE_COLUMNS) :]) == list(fit.summary().index[-len(TUPLE_COLUMNS) :])
     for back in (stanimport.from_csv(path), stanimport.from_csv(path, module=fit.module)):
-        assert back.column_names == fit.column_names
+        assert back.column_names == fit.column_names[1:]  # without the parameter, which the file does not repeat
         for name in ("t.2.1", "t.2.2", "u.2", "w.2.2.2"):
             np.testing.assert_array_equal(back.variables[name], fit.variables[name])
 
@@ -319,3 +319,33 @@ def test_every_file_of_chains_tells_how_long_they_took(beta_module, tmp_path):
         assert sum("seconds (" in line for line in lines) == 3
     assert fit.times.shape == (2, 2) and (fit.times[:, 1] > 0).all()
     assert stanimport.from_csv(tmp_path).stan_variable("theta").tolist() == [0.5] * 10
+
+
+FIRST_COLUMNS = {"laplace_sample": ["log_p__", "log_q__"], "pathfinder": ["lp_approx__", "lp__", "path__"],
+                 "advi": ["lp__", "log_p__", "log_g__"], "generate_quantities": []}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::stanimport.errors.StanWarning")
+@pytest.mark.parametrize("method, own", FIRST_COLUMNS.items())
+def test_headers_are_those_of_cmdstan(saved_warmup, beta_module, tmp_path, method, own):
+    """Other readers go by names: cmdstanr makes `lp__` of Laplace's `log_p__`, which must be the only one then. The
+    folder is made."""
+    given = {"previous_fit": saved_warmup} if method == "generate_quantities" else {}
+    fit = getattr(stanimport, method)(beta_module, FLIPS, seed=1, **given)
+    paths = fit.save_csvfiles(tmp_path / "new" / "folder")
+    header = next(x for x in paths[0].read_text().splitlines() if not x.startswith("#")).split(",")
+    names = [n.replace(":", ".").partition(".")[0] for n in header if not n.endswith("__")]
+    assert [n for n in header if n.endswith("__")] == own == header[: len(own)]
+    program = beta_module.stan
+    assert list(dict.fromkeys(names)) == list(fit.stan_variables() if own else program.names("generated_quantities"))
+    again = stanimport.from_csv(paths, module=beta_module, data=FLIPS)
+    if own:
+        assert list(again.stats) == list(fit.stats)
+        np.testing.assert_array_equal(again.draws(), fit.draws())
+
+
+def test_files_of_fixed_parameters_tell_of_a_warm_up(tmp_path):
+    """As CmdStan's do, though there is none: CmdStanPy reads none whose number is 0."""
+    module = stanimport.loads("generated quantities { real z = normal_rng(0, 1); }")
+    (path,) = stanimport.sample(module, chains=1, iter_sampling=20, seed=1, fixed_param=True).save_csvfiles(tmp_path)
+    assert "num_warmup = 1000" in path.read_text()

@@ -37,7 +37,7 @@ def test_data_given_as_options_are_told_from_them(beta_module):
     (dict(step_size=-1), "positive"), (dict(metric=[float("nan")]), "finite and positive"),
     (dict(metric=[-1]), "finite and positive"), (dict(metric=[0]), "finite and positive"),
     (dict(metric=[[-2.0]]), "finite and positive"), (dict(metric=[print]), "must hold numbers"),
-    (dict(metric=["a.json", "b.json"]), "no readable metric"),
+    (dict(metric=["a.json", "b.json"]), "metric, or inv_metric: a.json can.t be read"),
     (dict(inits=-1), "at least 0"),
 ], ids=str)  # fmt: skip
 def test_wrong_values_of_options(beta_module, options, told):

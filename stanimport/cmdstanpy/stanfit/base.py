@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...inference.fits.fit import Fit
-from ...inference.fits.stan_csv import METHODS
+from ...inference.fits.stan_configuration import METHODS
+from ...inference.fits.stan_csv import COLUMNS
 from .metadata import InferenceMetadata
 from .runset import RunSet
 
@@ -62,16 +63,9 @@ class CmdStanFit:
         return made[0] if chains == 1 else made
 
 
-# CmdStan's columns of these methods, and what they are called in a fit.
-_COLUMNS = {
-    "pathfinder": {"lp_approx__": "log_q__", "lp__": "lp__", "path__": "path__"},
-    "variational": {"lp__": "lp__", "log_p__": "log_p__", "log_g__": "log_q__"},
-}
-
-
 def _with_cmdstans_columns(fit: Fit) -> Fit:
     """The fit with the method's own variables as CmdStan has them."""
-    wanted = {new: old if old in fit.stats else new for new, old in _COLUMNS.get(fit.method, {}).items()}
+    wanted = {new: old if old in fit.stats else new for new, old in COLUMNS.get(fit.method, {}).items()}
     if not wanted or not all(n in fit.stats for n in wanted.values() if n != "path__"):
         return fit
     made = copy.copy(fit)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import warn
-from ...inference.fits import stan_csv
 from ...inference.fits.fit import Fit
+from ...inference.fits.stan_configuration import configuration
 from ...inference.options import suggestion
 from ...inference.samplers.packed import written_out
 from .base import Array, CmdStanFit
@@ -40,7 +40,7 @@ def described(fit: Fit, vars: Sequence[str] | str | None, inc_warmup: bool) -> A
             fit.stan_variable(name)
         except ValueError as e:
             raise KeyError(f"Unknown variable: {e}") from None
-    told = stan_csv.configuration(fit, 0)
+    told = configuration(fit, 0)
     version = ".".join(str(told[f"stan_version_{part}"]) for part in ("major", "minor", "patch"))
     attributes = {"stan_version": version, "model": told["model"], "num_draws_sampling": fit.draws_per_chain}
     made = fit.draws_xr(wanted, inc_warmup=inc_warmup)

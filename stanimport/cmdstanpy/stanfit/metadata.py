@@ -12,6 +12,7 @@ from stanlib.dataclass import dataclass
 from ...inference.fits import stan_csv
 from ...inference.fits.fit import Fit
 from ...inference.fits.result import declared
+from ...inference.fits.stan_configuration import METHODS, configuration
 
 Array = np.ndarray
 
@@ -62,10 +63,10 @@ class InferenceMetadata:
 
     def __init__(self, fit: Fit, column_names: tuple[str, ...]):
         options = {n: v for n, v in fit.settings.items() if not n.startswith("chain_") or n == "chain_ids"}
-        named = {"model": f"{fit.program.name}_model", "method": stan_csv.METHODS.get(fit.method, fit.method),
+        named = {"model": f"{fit.program.name}_model", "method": METHODS.get(fit.method, fit.method),
                  "num_chains": fit.chains, "column_names": column_names,
                  "raw_header": ",".join(map(stan_csv.name_in_file, column_names))}  # fmt: skip
-        self.cmdstan_config: dict[str, Any] = {**options, **dict(_flat(stan_csv.configuration(fit, 0))), **named}
+        self.cmdstan_config: dict[str, Any] = {**options, **dict(_flat(configuration(fit, 0))), **named}
         found = {v.name: v for v in _variables(fit, column_names)}
         self.method_vars = {n: v for n, v in found.items() if n.endswith("__")}
         self.stan_vars = {n: v for n, v in found.items() if not n.endswith("__")}

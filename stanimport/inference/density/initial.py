@@ -17,7 +17,7 @@ from ...errors import StanWarning, warn
 from .. import tuples
 from ..failures import InitialValueError
 from ..io.data import read_file
-from ..options import OptionError, suggestion
+from ..options import OptionError, read_for, suggestion
 from ..precision import Streams, streams_of
 
 if TYPE_CHECKING:
@@ -85,17 +85,18 @@ def points_together(
     return points
 
 
-def per_chain(inits: object, chains: int, seed: int) -> list[Any]:
-    """What was given for each chain: a radius, or a dict of values."""
+def per_chain(inits: object, chains: int, seed: int, option: str = "inits") -> list[Any]:
+    """What was given for each chain, by an option of this name: a radius, or a dict of values."""
     if isinstance(inits, (str, os.PathLike)) and Path(inits).suffix.lower() in _OF_FITS:
-        inits = _fit_in(Path(inits))
+        with read_for(option):
+            inits = _fit_in(Path(inits))
     if hasattr(inits, "create_inits"):
         inits = inits.create_inits(seed=seed, chains=chains)
     if isinstance(inits, (list, tuple)) or isinstance(inits, np.ndarray) and inits.ndim:
         if len(inits) != chains:
             raise OptionError(f"there are inits for {len(inits)} chains, but {chains} chains")
-        return [_read(one, seed + i) for i, one in enumerate(inits)]
-    return [_read(inits, seed)] * chains
+        return [_read(one, seed + i, option) for i, one in enumerate(inits)]
+    return [_read(inits, seed, option)] * chains
 
 
 def _fit_in(path: Path) -> object:
@@ -104,12 +105,13 @@ def _fit_in(path: Path) -> object:
     return stan_csv.read(path, None, {}) if path.suffix.lower() == ".csv" else storage.load(path)
 
 
-def _read(inits: Any, seed: int) -> object:
+def _read(inits: Any, seed: int, option: str = "inits") -> object:
     """What one chain was given: a radius, or values."""
     if inits is None:
         return RADIUS
     if isinstance(inits, (str, os.PathLike)):
-        return read_file(Path(inits))
+        with read_for(option):
+            return read_file(Path(inits))
     if hasattr(inits, "create_inits"):
         (made,) = inits.create_inits(seed=seed, chains=1)
         return made

@@ -78,7 +78,8 @@ class LogProb:
 
     def unconstrain(self, params: object) -> np.ndarray:
         """The unconstrained point of constrained values, (size,). Raises StanDataError, as calling it does."""
-        values = read_data(params)
+        with options.read_for("params"):
+            values = read_data(params)
         initial.verify_all(self.posterior, values)
         return initial.unconstrained(self.posterior, values) if self.size else np.zeros(0)
 

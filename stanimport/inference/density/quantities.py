@@ -14,7 +14,7 @@ from stanlib.errors import StanTracingError
 from .. import memory, nested
 from ..executables import Executable
 from ..precision import TRACING, double_precision, keys_of_draws, random_keys
-from ..rows import FEW, Points, take_room
+from ..rows import FEW, Points, named, take_room
 
 if TYPE_CHECKING:
     from ..programs import Program
@@ -146,9 +146,10 @@ class _InFile:
         folder.mkdir(exist_ok=True)
         self.path = folder / f"{name}.npy"
         self.path.unlink(missing_ok=True)  # a fit that has it keeps it: a file cut off under a map ends the process
-        np.lib.format.open_memmap(self.path, "w+", dtype, shape)
-        with self.path.open("r+b") as file:
-            take_room(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+        with named(self.path):
+            np.lib.format.open_memmap(self.path, "w+", dtype, shape)
+            with self.path.open("r+b") as file:
+                take_room(file.fileno(), 0, os.fstat(file.fileno()).st_size)
 
     def __setitem__(self, places: Any, value: np.ndarray) -> None:
         self.whole()[places] = value

@@ -309,7 +309,7 @@ class Fit(Result):
         """Write CmdStan's CSV, one file for each chain, for `stansummary`, `posterior`, `shinystan`, `from_cmdstan`.
 
         Args:
-            dir: the folder, which must be there.
+            dir: the folder, which is made if it is missing.
             sig_figs: significant digits; all if None.
 
         Returns:

@@ -21,12 +21,18 @@ from ..io.files import atomically
 from ..samplers.packed import written_out
 from . import columns, integers
 from .result import Result
+from .stan_configuration import configuration
 
 Array = np.ndarray
 _WHOLE = {"treedepth__": np.int64, "n_leapfrog__": np.int64, "divergent__": np.bool_, "path__": np.int64,
           "converged__": np.int64}  # fmt: skip
-# CmdStan's names of statistics that are called otherwise here, by method.
-_RENAMED = {"variational": {"log_g__": "log_q__"}, "pathfinder": {"lp_approx__": "log_q__"}}
+# By method, CmdStan's columns in front of the variables, in its order, and what they are called here. Readers of files
+# of Laplace's method, such as cmdstanr, make `lp__` of `log_p__`: another column of that name is an error.
+COLUMNS = {
+    "pathfinder": {"lp_approx__": "log_q__", "lp__": "lp__", "path__": "path__"},
+    "variational": {"lp__": "lp__", "log_p__": "log_p__", "log_g__": "log_q__"},
+    "laplace": {"log_p__": "log_p__", "log_q__": "log_q__"},
+}
 _OPTIONS = {  # of `sample`: the key in the file
     "iter_sampling": "num_samples", "iter_warmup": "num_warmup", "thin": "thin", "adapt_delta": "delta",
     "max_treedepth": "max_depth", "adapt_engaged": "engaged", "save_warmup": "save_warmup",
@@ -46,6 +52,7 @@ def save(fit: Result, folder: Path, stamp: str, sig_figs: int | None) -> list[Pa
     for path in paths:
         if path.exists():
             raise FileExistsError(17, "the file is there already", str(path))
+    folder.mkdir(parents=True, exist_ok=True)
     for chain, path in enumerate(paths):
         text = "\n".join(_lines(fit, chain, path, sig_figs)) + "\n"
         atomically(path, lambda place, text=text: place.write_text(text, encoding="utf-8"))  # type: ignore[misc]
@@ -92,11 +99,17 @@ def _table(
     fit: Result, stats: Mapping[str, Array], variables: Mapping[str, Array], chain: int
 ) -> tuple[list[str], Array]:  # fmt: skip
     """The columns of a chain under CmdStan's names (`theta.1.2`), and the values, (draws, columns)."""
-    known = {new: old for old, new in _RENAMED.get(fit.method, {}).items()}
-    renamed = {known.get(n, n): v[chain : chain + 1] for n, v in stats.items()}
-    own = {n: v[chain : chain + 1] for n, v in variables.items()}
+    wanted = COLUMNS.get(fit.method) or {n: n for n in ([] if fit.method == "generate" else stats)}
+    renamed = {new: stats[old][chain : chain + 1] for new, old in wanted.items() if old in stats}
+    own = {n: v[chain : chain + 1] for n, v in _written(fit, variables).items()}
     names, values = columns.flatten({**renamed, **own}, axes=fit.axes)
     return [*map(name_in_file, names)], values[0]
+
+
+def _written(fit: Result, variables: Mapping[str, Array]) -> Mapping[str, Array]:
+    """The variables that have columns: of generated quantities these alone, as the parameters have a file already."""
+    made = {n: v for n, v in variables.items() if n.partition(".")[0] in fit.program.names("generated_quantities")}
+    return made if made and fit.method == "generate" else variables
 
 
 def name_in_file(name: str) -> str:
@@ -137,56 +150,6 @@ def _comments(entries: Mapping[str, object], depth: int = 0) -> Iterator[str]:
             yield from _comments(value, depth + 1)
         else:
             yield f"{head}{key} = {str(value).lower() if isinstance(value, bool) else value}"
-
-
-def configuration(fit: Result, chain: int) -> dict[str, object]:
-    """CmdStan's nested configuration of a chain."""
-    seeds = fit.settings.get("chain_seeds")
-    return {
-        "stan_version_major": 2, "stan_version_minor": 39, "stan_version_patch": 0,
-        "model": f"{fit.program.name}_model", "method": (METHODS.get(fit.method, fit.method), _method(fit)),
-        "id": fit.chain_ids[chain], "data": {"file": ""}, "init": 2,
-        "random": {"seed": seeds[chain] if seeds else fit.settings.get("seed", 0)},
-        "output": {"file": "output.csv"}, "stanc_version": "stanimport",
-    }  # fmt: skip
-
-
-METHODS = {"generate": "generate_quantities"}
-# By method, the keys of options that CmdStan calls otherwise, and those that all its files have.
-_NAMES: dict[str, tuple[dict[str, str], dict[str, object]]] = {
-    "variational": ({"draws": "output_samples"}, {"elbo_samples": 100, "eval_elbo": 100}),
-    "pathfinder": ({"draws": "num_psis_draws", "num_single_draws": "num_draws"}, {"calculate_lp": True}),
-}
-
-
-def _method(fit: Result) -> dict[str, Any]:
-    """The options of the method."""
-    s = fit.settings
-    if fit.method == "sample" and s.get("fixed_param"):
-        return {"num_samples": s["iter_sampling"], "num_warmup": 0, "save_warmup": False, "thin": s["thin"],
-                "algorithm": "fixed_param"}  # fmt: skip
-    if fit.method == "sample":
-        metric = "diag_e" if fit.metric is None or fit.metric.ndim == 2 else "dense_e"
-        metric = "unit_e" if isinstance(s.get("metric"), str) and s["metric"] == "unit_e" else metric
-        nuts = {"engine": ("nuts", {"max_depth": s["max_treedepth"]}), "metric": metric, "stepsize": 1}
-        return {
-            "num_samples": fit.draws_per_chain * s["thin"], "num_warmup": s["iter_warmup"],
-            "save_warmup": fit.warmup is not None, "thin": s["thin"],
-            "adapt": {"engaged": s["adapt_engaged"], "delta": s["adapt_delta"], **_windows(s)},
-            "algorithm": ("hmc", nuts),
-        }  # fmt: skip
-    kept = {n: v for n, v in s.items() if n != "seed" and isinstance(v, (bool, int, float, str))}
-    if fit.method in _NAMES:
-        names, usual = _NAMES[fit.method]
-        return {**usual, **{names.get(n, n): v for n, v in kept.items()}}
-    return kept | ({"save_iterations": int(fit.warmup is not None)} if fit.method == "optimize" else {})
-
-
-def _windows(settings: Mapping[str, Any]) -> dict[str, int]:
-    """The lengths of the phases of warm-up that were asked for; CmdStan's where none were."""
-    asked = {"init_buffer": ("adapt_init_phase", 75), "term_buffer": ("adapt_step_size", 50),
-             "window": ("adapt_metric_window", 25)}  # fmt: skip
-    return {key: usual if settings.get(name) is None else settings[name] for key, (name, usual) in asked.items()}
 
 
 # --- reading -----------------------------------------------------------------------------------------------------
@@ -308,14 +271,22 @@ def _split(
     names: Sequence[str], values: Array, method: str, program: Program | None
 ) -> tuple[dict[str, Array], dict[str, Array]]:
     """Variables and statistics, from values (chains, draws, columns)."""
-    renamed = _RENAMED.get(method, {})
+    renamed = COLUMNS.get(method, {})
     stats: dict[str, Array] = {}
     for i, name in enumerate(names):
         if name.endswith("__"):
             stats[renamed.get(name, name)] = values[:, :, i].astype(_WHOLE.get(name, float))
     own = [(n, i) for i, n in enumerate(names) if not n.endswith("__")]
     variables = columns.arrays_of([n for n, _ in own], values[:, :, [i for _, i in own]])
-    return variables if program is None else integers.declared(program, variables), stats
+    return variables if program is None else integers.declared(program, variables), _completed(stats, method)
+
+
+def _completed(stats: dict[str, Array], method: str) -> dict[str, Array]:
+    """The statistics as fits have them, where files have the log density under one of its two names alone."""
+    if method not in COLUMNS or not {"lp__", "log_p__"} & stats.keys():
+        return stats
+    density = stats.get("log_p__", stats.get("lp__"))
+    return {"lp__": density, "log_p__": density, **stats}  # type: ignore[dict-item]
 
 
 def _program(file: File, variables: Mapping[str, Array]) -> Program:

@@ -33,7 +33,12 @@ class Step(NamedTuple):
     gradient: np.ndarray
 
 
-def came_to_rest(values: list[float]) -> bool:
+def are_level(value: float, other: float) -> bool:
+    """Whether the larger of two values is next to the other one."""
+    return value - other <= ENOUGH * max(1.0, abs(other))
+
+
+def _came_to_rest(values: list[float]) -> bool:
     """Whether each of the last steps gained little, by the values after them: a search that breaks off gained much."""
     gains = -np.diff(values[-LAST - 1 :])
     return len(values) > LAST and bool(np.max(gains) <= REST * max(1.0, abs(values[-1])))
@@ -58,12 +63,12 @@ def minimum(
     for count in range(most):
         there = _searched(objective, here, -inverse @ here.gradient)
         if there is None:
-            return _result(here, count, came_to_rest(values), "no step gains anything")
+            return _result(here, count, _came_to_rest(values), "no step gains anything")
         inverse = _renewed(inverse, there.point - here.point, there.gradient - here.gradient, count == 0)
         here = there
         values.append(here.value)
         note(OptimizeResult(x=here.point, fun=here.value))
-        if count >= patience and values[-1 - patience] - here.value <= ENOUGH * max(1.0, abs(here.value)):
+        if count >= patience and are_level(values[-1 - patience], here.value):
             return _result(here, count + 1, True, "at kinks: the last steps gained next to nothing")
     return _result(here, most, False, "too many iterations")
 

@@ -104,7 +104,7 @@ def _densities(posterior: Posterior, jacobian: bool, draws: int) -> Callable[[np
 def _mode(posterior: Posterior, mode: object, inits: object, seed: int, jacobian: bool) -> np.ndarray:
     """The point to expand at: the one that was given, else the mode. Raises OptionError, ValueError."""
     if mode is not None:
-        (values,) = initial.per_chain(mode, 1, seed)
+        (values,) = initial.per_chain(mode, 1, seed, "mode")
         if not isinstance(values, Mapping):
             raise options.OptionError(f"mode must be a fit by optimize, its path, or a dict of values, not {mode!r}")
         return initial.unconstrained(posterior, values)

@@ -92,7 +92,7 @@ def _given(metric: object) -> np.ndarray:
         try:
             metric = json.loads(Path(metric).read_text(encoding="utf-8"))
         except (OSError, ValueError) as e:
-            raise StanDataError(f"{metric}: no readable metric: {e}") from None
+            raise StanDataError(f"metric, or inv_metric: {metric} can't be read: {e}") from None
     if isinstance(metric, Mapping):
         if "inv_metric" not in metric:
             raise options.OptionError("a metric given as a dict must have the item inv_metric")

@@ -144,13 +144,19 @@ def maximum(
 
 
 def _beyond_kinks(found: Any, passed: _Steps, objective: newton.Objective, start: np.ndarray) -> tuple[Any, Passed]:
-    """A result and its steps; where a search got stuck, those of one from the same start that kinks don't stop."""
-    if _is_stuck(found, passed.values):
-        again = _Steps(objective, start, passed.limits, passed.keep)
-        other = kinks.minimum(objective, start, passed.limits["iter"], again.note)
-        if other.success and other.fun <= found.fun:
-            other.nit += found.nit
-            return other, again.points
+    """A result and its steps; where a search got stuck, those of one from the same start that kinks don't stop.
+
+    If that one ends at the value where the first got stuck, the first was at a mode too.
+    """
+    if not _is_stuck(found):
+        return found, passed.points
+    again = _Steps(objective, start, passed.limits, passed.keep)
+    other = kinks.minimum(objective, start, passed.limits["iter"], again.note)
+    if other.success and other.fun <= found.fun:
+        other.nit += found.nit
+        return other, again.points
+    if other.success and kinks.are_level(other.fun, found.fun):
+        found.success, found.message = True, other.message
     return found, passed.points
 
 
@@ -170,7 +176,6 @@ class _Steps:
 
     def __init__(self, objective: newton.Objective, start: np.ndarray, limits: Mapping[str, Any], keep: bool):
         self.points: Passed = [(start, objective(start)[0])]
-        self.values = [self.points[0][1]]
         self.limits, self.keep = limits, keep
         self.gains_enough = True  # whether the last step gained more than tol_obj
         self.slope = None
@@ -179,11 +184,9 @@ class _Steps:
 
     def note(self, result: Any) -> None:
         """Take where a step has led."""
-        now = np.array(result.x), float(result.fun)
-        self.values.append(now[1])
         if not self.keep:
             self.points.clear()
-        self.points.append(now)
+        self.points.append((np.array(result.x), float(result.fun)))
 
     def judge(self, result: object) -> None:
         """The same; StopIteration if the step was so small that it is the last."""
@@ -211,9 +214,9 @@ def _judge(found: Any, algorithm: str, limits: Mapping[str, Any], gains_enough: 
         found.message = "the density still rises where steps are tiny, as at kinks or without a mode"
 
 
-def _is_stuck(found: Any, values: list[float]) -> bool:
-    """Whether a search came to rest, by the values after its steps, where the slope does not: so it does at kinks."""
-    return not found.success and found.status != _LIMIT and len(found.x) <= kinks.MOST and kinks.came_to_rest(values)
+def _is_stuck(found: Any) -> bool:
+    """Whether a search found no step, though it is at no mode: at kinks, or where values are close to rounding."""
+    return not found.success and found.status != _LIMIT and len(found.x) <= kinks.MOST
 
 
 def _small(step: np.ndarray, change: float, promised: float, limits: Mapping[str, Any]) -> list[str]:

@@ -132,9 +132,11 @@ def _verify_inside(posterior: Posterior, parameters: Mapping[str, np.ndarray]) -
 def _draws_of(previous: Any) -> object:
     """A fit, or the draws of the parameters, (chains, draws, ...) each."""
     if isinstance(previous, (str, os.PathLike)) and Path(previous).suffix in SUFFIXES and not Path(previous).is_dir():
-        return Fit.load(Path(previous))
+        with options.read_for("previous_fit"):
+            return Fit.load(Path(previous))
     if isinstance(previous, (str, os.PathLike, list, tuple)):
-        return from_csv(previous)
+        with options.read_for("previous_fit"):
+            return from_csv(previous)
     if isinstance(previous, Fit):
         return previous
     posterior = getattr(previous, "posterior", None)  # of ArviZ, or xarray's tree of its groups

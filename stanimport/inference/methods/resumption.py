@@ -57,7 +57,8 @@ def resuming(function: F) -> F:
 def source_of(given: object) -> Result | Run:
     """The fit or the journal that `resume` gives, itself or by its path."""
     if isinstance(given, (str, os.PathLike)):
-        given = Run(Path(given)) if Path(given).is_dir() else storage.load(Path(given))
+        with options.read_for("resume"):
+            given = Run(Path(given)) if Path(given).is_dir() else storage.load(Path(given))
     if isinstance(given, Run) or isinstance(given, Result) and given.method == "sample" and Standing.found(given.info):
         return given
     raise options.OptionError("resume takes a fit of sample() with method='nuts' or 'walnuts', the file that it was "

@@ -41,16 +41,22 @@ class Stack:
         import zarr
 
         self.path, self.keys = path, [str(k) for k in keys]
-        self.root = zarr.open_group(str(path), mode="a")
-        if "done" not in self.root:
-            if any(True for _ in self.root.array_keys()):
-                raise OptionError(f"{path}: is a zarr store of something else")
-            self.root.attrs.update({"format": FORMAT, "keys": self.keys, "failures": {}, "program": program,
-                                    "settings": settings})  # fmt: skip
-            self._array("data", (32,), np.uint8)
-            self._array("done", (), np.uint8)
+        with named(path):
+            self.root = zarr.open_group(str(path), mode="a")
+            if "done" not in self.root:
+                self._begin(program, settings)
         if self.root.attrs.get("format") != FORMAT or self.root.attrs["keys"] != self.keys:
             raise OptionError(f"{path}: holds fits to other data sets: their keys or their number are not these")
+
+    def _begin(self, program: str, settings: str) -> None:
+        """Make what a new store has, or what one lacks for which there was no room. Raises OptionError, OSError."""
+        if self.root.attrs.get("format") is None and any(True for _ in self.root.array_keys()):
+            raise OptionError(f"{self.path}: is a zarr store of something else")
+        self.root.attrs.update({"format": FORMAT, "keys": self.keys, "failures": {}, "program": program,
+                                "settings": settings})  # fmt: skip
+        if "data" not in self.root:
+            self._array("data", (32,), np.uint8)
+        self._array("done", (), np.uint8)
 
     def made(self) -> list[int]:
         """The places of the fits that it holds."""
@@ -70,15 +76,18 @@ class Stack:
             OSError: naming the store, if it can't be written.
         """
         for places in _runs(sorted(fits)):
-            some = [fits[i] for i in places]
-            columns = [_columns(f) for f in some]
-            if "names" not in self.root.attrs:
-                self.root.attrs["names"] = list(columns[0])
-            for name in columns[0]:
-                self._put(name, places, [c[name] for c in columns])
-            digests = [bytes.fromhex(data_of(f.program, f.data)) for f in some]
-            self._put("data", places, [np.frombuffer(d, np.uint8) for d in digests])
-            self.root["done"][places[0] : places[-1] + 1] = _MADE  # last: what is not finished does not count
+            with named(self.path):
+                self._write(places, [fits[i] for i in places])
+
+    def _write(self, places: Sequence[int], some: Sequence[Fit]) -> None:
+        columns = [_columns(f) for f in some]
+        if "names" not in self.root.attrs:
+            self.root.attrs["names"] = list(columns[0])
+        for name in columns[0]:
+            self._put(name, places, [c[name] for c in columns])
+        digests = [bytes.fromhex(data_of(f.program, f.data)) for f in some]
+        self._put("data", places, [np.frombuffer(d, np.uint8) for d in digests])
+        self.root["done"][places[0] : places[-1] + 1] = _MADE  # last: what is not finished does not count
 
     def _put(self, name: str, places: Sequence[int], values: Sequence[np.ndarray]) -> None:
         """Write one array of several fits to their places, which follow each other; the first fit's tells its shape.
@@ -95,8 +104,7 @@ class Stack:
         if wrong is not None:
             raise OptionError(f"{self.path}: {name} has the shape {wrong}, in other fits {wanted}: a zarr store holds "
                               "fits of one size; a folder holds any")  # fmt: skip
-        with named(self.path):
-            array[places[0] : places[-1] + 1] = np.stack(values)
+        array[places[0] : places[-1] + 1] = np.stack(values)
 
     def _array(self, name: str, shape: tuple[int, ...], dtype: object) -> None:
         count = len(self.keys)
@@ -107,10 +115,11 @@ class Stack:
                                compressors=None, dimension_names=dims)  # fmt: skip
 
     def fail(self, place: int, error: Exception) -> None:
-        """Note why there is no fit."""
+        """Note why there is no fit. Raises OSError, naming the store, if that can't be written."""
         failures: Any = self.root.attrs["failures"]
-        self.root.attrs["failures"] = {**failures, self.keys[place]: [type(error).__name__, str(error)]}
-        self.root["done"][place] = _FAILED
+        with named(self.path):
+            self.root.attrs["failures"] = {**failures, self.keys[place]: [type(error).__name__, str(error)]}
+            self.root["done"][place] = _FAILED
 
     def failures(self) -> dict[str, list[str]]:
         """By key, the type and the text of what went wrong with data sets that have no fit."""

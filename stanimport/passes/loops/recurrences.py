@@ -22,7 +22,7 @@ from .accesses import flattened, of_statement, step_indices
 from .affine import Linear, difference, key, linear
 from .hoisting import Hoist, chosen
 from .private import as_sum, summands
-from .reaching import telling
+from .reaching import is_certain, telling
 
 MOST_BEFORE = 8  # how many iterations back a recurrence may read
 
@@ -355,11 +355,13 @@ def _start(
         if any(a.name == c.row for a in of_statement(s)):
             break
     old = names.helper(f"{stem(c.name)}_old")
-    value = replace(_element(c, c.current), loose=True)
-    read = gprob.Declare(span, old, gprob.Sized(kind), None, value)
+    first = gprob.Declare(span, c.row, gprob.Sized(kind), None, gprob.Var(kind, span, old))
+    value = _element(c, c.current)
+    if is_certain(body, c.row):
+        return [gprob.Declare(span, old, gprob.Sized(kind), None, value)], [first]
     c.reached = names.helper(f"{stem(c.name)}_reached")
     begun = gprob.Declare(span, c.reached, gprob.Sized(INT), None, gprob.int_const(0, span))
-    return [read], [gprob.Declare(span, c.row, gprob.Sized(kind), None, gprob.Var(kind, span, old)), begun]
+    return [gprob.Declare(span, old, gprob.Sized(kind), None, replace(value, loose=True))], [first, begun]
 
 
 def _element(c: Carried, index: gprob.Expr) -> gprob.Index:
