@@ -92,6 +92,8 @@ AHEAD = {
     "backward": "w[N] = b; for (t in 1:N) if (t < N) w[N - t] = 1 - b * w[N - t + 1];",
     "rows": "for (t in 1:N) { if (t < N) m[t + 1] = 0.5 * m[t] + b; }",
     "columns": "for (t in 1:2) for (j in 1:N) { if (t < 2) m[j, t + 1] = 0.5 * m[j, t] + b; }",
+    "inner loop": "for (t in 1:N) for (j in 1:2) if (t < N) m[t + 1, j] = 0.5 * sum(m[t]) + b;",
+    "inner sums": "for (t in 1:N) { real q = 0; for (j in 1:2) { q += m[t, j]; if (t < N) m[t + 1, j] = q * b; } }",
     "counted": "{ array[N] int q = rep_array(1, N); for (t in 1:N) if (t < N) q[t + 1] = q[t] + 1; s += b * sum(q); }",
 }
 
