@@ -84,3 +84,27 @@ def test_rows_that_are_read_alone_are_looked_at(backend):
         text = PROGRAM.format(f"for (c in 1:N + 1) {{ {asks} if (c < N) w[c] = s; }}")
         got = outcome(text, backend)
         assert "StanIndexError" in got.rejected or got.log_density == -math.inf, (asks, got.log_density)
+
+
+AHEAD = {
+    "forward": "w[1] = b; for (t in 1:N) { s += square(w[t]); if (t != N) w[t + 1] = 0.5 * w[t] + b; }",
+    "filter": "w[1] = b; for (t in 1:N) { w[t] = w[t] / (1 + w[t]); if (t < N) w[t + 1] = 0.5 * w[t] + b; }",
+    "backward": "w[N] = b; for (t in 1:N) if (t < N) w[N - t] = 1 - b * w[N - t + 1];",
+    "rows": "for (t in 1:N) { if (t < N) m[t + 1] = 0.5 * m[t] + b; }",
+    "columns": "for (t in 1:2) for (j in 1:N) { if (t < 2) m[j, t + 1] = 0.5 * m[j, t] + b; }",
+    "inner loop": "for (t in 1:N) for (j in 1:2) if (t < N) m[t + 1, j] = 0.5 * sum(m[t]) + b;",
+    "inner sums": "for (t in 1:N) { real q = 0; for (j in 1:2) { q += m[t, j]; if (t < N) m[t + 1, j] = q * b; } }",
+    "counted": "{ array[N] int q = rep_array(1, N); for (t in 1:N) if (t < N) q[t + 1] = q[t] + 1; s += b * sum(q); }",
+}
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("name", AHEAD)
+def test_steps_ahead_but_for_the_last_one(name, backend):
+    """As filters and forecasts are written; plain, and where parameters decide whether they run."""
+    for around in AROUND.values():
+        text = PROGRAM.format(around.format(AHEAD[name]))
+        right, got = Walker(text, DATA).outcome(AT, "guards"), outcome(text, backend)
+        assert got.rejected == "", around
+        np.testing.assert_allclose(got.log_density, right.log_density, rtol=1e-9)
+        np.testing.assert_allclose(got.gradient @ right.direction, right.slope, rtol=1e-6)
