@@ -1,7 +1,8 @@
 """Which iterations of a recurrence get to the rows that are theirs: the index of another one may be out of range.
 
 Of a loop inside of it that is told before the loop, by those conditions in it that its iterations share: a variable
-that they set would keep them from running side by side. Other conditions count as if they held.
+that they set would keep them from running side by side. Where another condition decides, the row counts as one that is
+got to, and the index is looked at.
 """
 from __future__ import annotations
 
@@ -17,9 +18,12 @@ from .accesses import of_statement
 Stmts = tuple[gprob.Stmt, ...]
 
 
-def is_certain(body: Sequence[gprob.Stmt], row: str) -> bool:
-    """Whether every iteration gets to its row: none of them may find the index out of range."""
-    return any(_gets_to(s, row) for s in body)
+def is_certain(body: Sequence[gprob.Stmt], row: str, changing: Set[str] = frozenset()) -> bool:
+    """Whether every iteration counts as one that gets to its row: none of them may find the index out of range.
+
+    `changing` differ between iterations of loops around; what conditions on them decide is not told.
+    """
+    return any(_gets_to(s, row, changing) for s in body)
 
 
 def telling(body: Stmts, row: str, reached: str) -> Stmts:
@@ -39,21 +43,30 @@ def _told(s: gprob.Stmt, reached: str) -> gprob.Stmt:
     return gprob.Assign(s.span, gprob.Place(reached, INT, s.span), gprob.int_const(1, s.span))
 
 
-def _gets_to(s: gprob.Stmt, row: str) -> bool:
-    """Whether a statement reads or writes a row wherever it is reached itself, a loop if it has iterations."""
+def _gets_to(s: gprob.Stmt, row: str, changing: Set[str] = frozenset()) -> bool:
+    """Whether a statement counts as reading or writing a row wherever it is reached itself."""
     own = traversal.with_bodies(s, lambda _: ()) if isinstance(s, (gprob.If, gprob.For)) else s
-    return any(a.name == row for a in of_statement(own)) or isinstance(s, gprob.For) and is_certain(s.body, row)
+    if any(a.name == row for a in of_statement(own)):
+        return True
+    if isinstance(s, gprob.For):
+        return is_certain(s.body, row, _differing(s, changing))
+    decided = isinstance(s, gprob.If) and mentions(s.condition, changing)
+    return decided and any(is_certain(side, row, changing) for side in traversal.bodies(s))
+
+
+def _differing(loop: gprob.For, changing: Set[str]) -> Set[str]:
+    """What differs between the iterations of a loop, or of those around it."""
+    return changing | {loop.name} | written(loop.body) | declared(loop.body)
 
 
 def _before(loop: gprob.For, row: str, reached: str, changing: Set[str]) -> Stmts:
     """What tells before a loop whether an iteration of it gets to the row; `changing` differ within loops around it."""
-    inner = changing | {loop.name} | written(loop.body) | declared(loop.body)
-    inside = tuple(t for s in loop.body for t in _of_inner(s, row, reached, inner))
+    inside = tuple(t for s in loop.body for t in _of_inner(s, row, reached, _differing(loop, changing)))
     return _under(apply("logical_lte", loop.lower, loop.upper), inside, (), changing, loop)
 
 
 def _of_inner(s: gprob.Stmt, row: str, reached: str, changing: Set[str]) -> Stmts:
-    if _gets_to(s, row):
+    if _gets_to(s, row, changing):
         return (_told(s, reached),)
     if isinstance(s, gprob.For):
         return _before(s, row, reached, changing)
