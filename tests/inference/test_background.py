@@ -174,7 +174,8 @@ def test_without_rich_there_is_a_bar(monkeypatch):
 
 
 ENDING = """
-import sys, stanimport
+import signal, sys, stanimport
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which jobs in the background ignore
 run = stanimport.sample(sys.argv[1], {"N": 1, "y": [1.0]}, chains=1, seed=1, iter_warmup=100,
                         iter_sampling=int(sys.argv[2]), blocking=False, keep=["mu"])
 print("begun", flush=True)
