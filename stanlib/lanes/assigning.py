@@ -15,7 +15,17 @@ from ..indexing import Span
 from .control import when
 from .frames import Axis, Frame, current, entered
 from .handing import taker
-from .indexing import all_of_shape, any_at, as_axis, check_range, in_frame, moved_inside, shape_selected, window_of
+from .indexing import (
+    all_of_shape,
+    any_at,
+    as_axis,
+    check_range,
+    in_frame,
+    may_stray,
+    moved_inside,
+    shape_selected,
+    window_of,
+)
 from .reductions import masked, summed
 from .values import Lanes, align, combine, full, known, operand, permuted, same_rank
 
@@ -31,7 +41,7 @@ def assign(
     """
     frame = current()
     around = frame if over is None else over.axes[0].around
-    if reached is not None and any(_may_stray(i, n) for i, n in zip(indices, _shape_of(x))):
+    if reached is not None and any(may_stray(i, n) for i, n in zip(indices, _shape_of(x))):
         with when(reached) as some:
             return assign(x, value, *indices, over=over, in_place=in_place) if some else x
     if isinstance(x, tuple):
@@ -57,19 +67,11 @@ def _shape_of(x: Any) -> tuple[int, ...]:
     return tuple(x.event) if type(x) is Lanes else tuple(np.shape(x))
 
 
-def _may_stray(index: object, size: int) -> bool:
-    """Whether an index, a number in each lane, is out of range in one of them, as far as that is known."""
-    numbers = known(index) if type(index) is Lanes else index if isinstance(index, (int, np.integer)) else None
-    return numbers is None or bool(np.any((np.asarray(numbers) < 1) | (np.asarray(numbers) > size)))
-
-
 def _straying(x: Any, indices: tuple[Any, ...], around: Frame) -> int | None:
     """Which index may be out of range in lanes that share x, if a mask leaves them out; None if none is."""
     for position, (i, size) in enumerate(zip(indices, x.event if type(x) is Lanes else np.shape(x))):
-        if type(i) is Lanes and size and not set(i.axes) <= set(around.axes):
-            numbers = known(i)
-            if numbers is None or ((numbers < 1) | (numbers > size)).any():
-                return position
+        if type(i) is Lanes and size and not set(i.axes) <= set(around.axes) and may_stray(i, size):
+            return position
     return None
 
 

@@ -95,6 +95,12 @@ def _is_outside(index: Any, size: int) -> object:
     return (index < 1) | (index > size)
 
 
+def may_stray(index: object, size: int) -> bool:
+    """Whether an index is out of range in a lane, or not known to be in it."""
+    numbers = known(index)
+    return numbers is None or bool(((numbers < 1) | (numbers > size)).any())
+
+
 def clipped(index: Any, size: int) -> Any:
     xp = namespace((index,))
     return xp.minimum(xp.maximum(index, 1), size)

@@ -11,8 +11,8 @@ from ..arrays import namespace
 from ..errors import StanIndexError
 from . import ragged
 from .frames import Axis, Frame, current, entered
-from .indexing import any_at, at, clipped, involves_lanes
-from .values import Lanes, full, known, move_front, operand
+from .indexing import any_at, clipped, may_stray
+from .values import Lanes, full, move_front, operand
 
 State = tuple[Any, ...]
 
@@ -20,26 +20,27 @@ State = tuple[Any, ...]
 def previous(x: Any, *indices: object) -> Any:
     """`x[...]` as it is before a loop: NaN where that lies outside, since no iteration reads it then."""
     try:
-        return at(x, *indices) if involves_lanes(x, indices) else indexing.at(x, *indices)
+        return any_at(x, indices)
     except StanIndexError:
-        shape = x.event if type(x) is Lanes else np.shape(x)
-        return np.full(tuple(shape)[len(indices) :], np.nan)[()]
+        return _nothing(x.event if type(x) is Lanes else np.shape(x), len(indices))
 
 
 def at_any(x: Any, *indices: Any) -> Any:
     """`x[...]` as an iteration finds it: any other part where that lies outside, since the iteration uses none then."""
     shape = x.event if type(x) is Lanes else np.shape(x)
     if 0 in tuple(shape)[: len(indices)]:
-        return np.full(tuple(shape)[len(indices) :], np.nan)[()]
+        return _nothing(shape, len(indices))
     return any_at(x, [_inside(i, n) for i, n in zip(indices, shape)])
+
+
+def _nothing(shape: Sequence[int], count: int) -> object:
+    """No numbers, in the shape of what so many indices select."""
+    return np.full(tuple(shape)[count:], np.nan)[()]
 
 
 def _inside(index: Any, size: int) -> Any:
     """An index moved into the range, itself where it is known to be there."""
-    if isinstance(index, indexing.Span):
-        return index
-    numbers = known(index)
-    if numbers is not None and ((numbers >= 1) & (numbers <= size)).all():
+    if isinstance(index, indexing.Span) or not may_stray(index, size):
         return index
     return index.like(clipped(index.data, size)) if type(index) is Lanes else clipped(index, size)
 
