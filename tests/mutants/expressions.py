@@ -46,7 +46,7 @@ def inlined(v: View, draw: random.Random) -> list[Edit] | None:
     return edits[: draw.choice((1, 100))] or None
 
 
-def _function(v: View, head: str, body: str) -> Edit:
+def defined(v: View, head: str, body: str) -> Edit:
     block = v.tree.block("functions")
     text = f"{head} {{ {body} }}"
     if block is None:
@@ -55,7 +55,7 @@ def _function(v: View, head: str, body: str) -> Edit:
     return (at, at, f" {text} ")
 
 
-def _arguments(s: Site, e: Any) -> list[str]:
+def names_for(s: Site, e: Any) -> list[str]:
     return sorted(n for n in names_in(e) if n in s.scope)
 
 
@@ -65,7 +65,7 @@ def into_function(v: View, draw: random.Random) -> list[Edit] | None:
     if found is None or not pieces.is_simple(found[1]) or v.type(found[1]) == "void":
         return None
     s, e = found
-    names = _arguments(s, e)
+    names = names_for(s, e)
     if any("tuple" in s.scope[n].type for n in names):
         return None
     name = pieces.fresh(draw, v.text, "made")
@@ -74,7 +74,7 @@ def into_function(v: View, draw: random.Random) -> list[Edit] | None:
     early = f"if ({pieces.condition(draw, scope)}) return {v.of(e)}; " if draw.random() < 0.5 else ""
     held = f"{v.type(e)} r; " if v.type(e) in pieces.SCALARS and draw.random() < 0.3 else ""
     rest = f"{held}r = {v.of(e)}; return r;" if held else f"return {v.of(e)};"
-    return [_function(v, f"{v.type(e)} {name}({given})", early + rest), put(e, f"{name}({', '.join(names)})")]
+    return [defined(v, f"{v.type(e)} {name}({given})", early + rest), put(e, f"{name}({', '.join(names)})")]
 
 
 @mutation
@@ -83,13 +83,13 @@ def into_lp_function(v: View, draw: random.Random) -> list[Edit] | None:
     if not fit:
         return None
     s = draw.choice(fit)
-    names, name = _arguments(s, s.node), f"{pieces.fresh(draw, v.text, 'adds')}_lp"
+    names, name = names_for(s, s.node), f"{pieces.fresh(draw, v.text, 'adds')}_lp"
     if any("tuple" in s.scope[n].type for n in names):
         return None
     given = ", ".join(pieces.argument(n, s.scope[n]) for n in names)
     scope = {n: s.scope[n] for n in names}
     early = f"if ({pieces.condition(draw, scope)}) return; " if draw.random() < 0.5 else ""
-    return [_function(v, f"void {name}({given})", early + v.of(s.node)), put(s.node, f"{name}({', '.join(names)});")]
+    return [defined(v, f"void {name}({given})", early + v.of(s.node)), put(s.node, f"{name}({', '.join(names)});")]
 
 
 @mutation

@@ -9,7 +9,7 @@ from typing import Any
 from stanimport.frontend import ast
 
 from . import pieces
-from .expressions import _arguments, _function
+from .expressions import defined, names_for
 from .mutation import a_site, before, in_braces, mutation, put, renamed_in
 from .view import Edit, Site, View
 
@@ -51,32 +51,35 @@ def loop_peeled(v: View, draw: random.Random) -> list[Edit] | None:
     return [put(f, f"for ({i} in {low} : ({high}) - 1) {body} {alone.replace('{}', high, 1)}")]
 
 
-@mutation
-def loops_interchanged(v: View, draw: random.Random) -> list[Edit] | None:
+def _nest(v: View, draw: random.Random) -> tuple[Any, Any]:
+    """A loop, and the one that is all of its body; None for that if there is none."""
     s = a_site(v, draw, ast.For)
     inner = None if s is None else s.node.body
     if isinstance(inner, ast.Block) and len(inner.body) == 1:
         inner = inner.body[0]
-    if s is None or not isinstance(inner, ast.For):
+    return (None, None) if s is None else (s.node, inner if isinstance(inner, ast.For) else None)
+
+
+@mutation
+def loops_interchanged(v: View, draw: random.Random) -> list[Edit] | None:
+    outer, inner = _nest(v, draw)
+    if inner is None:
         return None
-    heads = [f"for ({f.variable.text} in {v.of(f.lower)} : {v.of(f.upper)}) " for f in (inner, s.node)]
-    return [put(s.node, f"{heads[0]}{{ {heads[1]}{{ {v.of(inner.body)} }} }}")]
+    heads = [f"for ({f.variable.text} in {v.of(f.lower)} : {v.of(f.upper)}) " for f in (inner, outer)]
+    return [put(outer, f"{heads[0]}{{ {heads[1]}{{ {v.of(inner.body)} }} }}")]
 
 
 @mutation
 def loops_flattened(v: View, draw: random.Random) -> list[Edit] | None:
     """Two nested loops as one, whose index is taken apart."""
-    s = a_site(v, draw, ast.For)
-    inner = None if s is None else s.node.body
-    if isinstance(inner, ast.Block) and len(inner.body) == 1:
-        inner = inner.body[0]
-    if s is None or not isinstance(inner, ast.For) or LEAVING.search(v.of(s.node)):
+    outer, inner = _nest(v, draw)
+    if inner is None or LEAVING.search(v.of(outer)):
         return None
-    (i, a, b), (j, c, d) = ((f.variable.text, v.of(f.lower), v.of(f.upper)) for f in (s.node, inner))
+    (i, a, b), (j, c, d) = ((f.variable.text, v.of(f.lower), v.of(f.upper)) for f in (outer, inner))
     k, width = pieces.fresh(draw, v.text, "flat"), f"max(1, ({d}) - ({c}) + 1)"
     indices = f"int {i} = ({a}) + ({k} - 1) %/% {width}; int {j} = ({c}) + ({k} - 1) % {width};"
     count = f"max(0, ({b}) - ({a}) + 1) * max(0, ({d}) - ({c}) + 1)"
-    return [put(s.node, f"for ({k} in 1 : {count}) {{ {indices} {v.of(inner.body)} }}")]
+    return [put(outer, f"for ({k} in 1 : {count}) {{ {indices} {v.of(inner.body)} }}")]
 
 
 @mutation
@@ -214,18 +217,18 @@ def statements_into_lp_function(v: View, draw: random.Random) -> list[Edit] | No
         return None
     s, *run = found
     text = " ".join(map(v.of, run))
-    names = sorted(set().union(*(_arguments(s, d) for d in run)))
+    names = sorted(set().union(*(names_for(s, d) for d in run)))
     if any("tuple" in s.scope[n].type for n in names) or LEAVING.search(text):
         return None
     name = f"{pieces.fresh(draw, v.text, 'several')}_lp"
     given = ", ".join(pieces.argument(n, s.scope[n]) for n in names)
     call, edits = ", ".join(names), [put(d, "") for d in run[1:]]
     if draw.random() < 0.5:
-        return [_function(v, f"void {name}({given})", f"{{ {text} }}"), put(run[0], f"{name}({call});"), *edits]
+        return [defined(v, f"void {name}({given})", f"{{ {text} }}"), put(run[0], f"{name}({call});"), *edits]
     k = pieces.fresh(draw, v.text, "none")
     early = f"if (!({always(draw, s)})) return 0; " if draw.random() < 0.5 else ""
     body = f"{early}{text} return {draw.choice(('target()', '1'))};"
-    return [_function(v, f"real {name}({given})", body), put(run[0], f"{{ real {k} = {name}({call}); }}"), *edits]
+    return [defined(v, f"real {name}({given})", body), put(run[0], f"{{ real {k} = {name}({call}); }}"), *edits]
 
 
 @mutation
@@ -242,7 +245,7 @@ def assignment_into_function(v: View, draw: random.Random) -> list[Edit] | None:
         (name,) = assigned
         if name not in s.scope or "tuple" in s.scope[name].type or "complex" in s.scope[name].type:
             continue
-        names = [n for n in _arguments(s, s.node) if n != name]
+        names = [n for n in names_for(s, s.node) if n != name]
         if any("tuple" in s.scope[n].type for n in names) or (
                 isinstance(s.node, ast.Assignment) and LEAVING.search(text)):
             continue
@@ -257,7 +260,7 @@ def assignment_into_function(v: View, draw: random.Random) -> list[Edit] | None:
         early = f"if (!({always(draw, s)})) return {held}; ".replace(name, held) if draw.random() < 0.4 else ""
         body = f"{early}{local} {text} return {name};"
         call = f"{name} = {made}({', '.join([name, *names])});"
-        return [_function(v, f"{type_} {made}({given})", body), put(s.node, call)]
+        return [defined(v, f"{type_} {made}({given})", body), put(s.node, call)]
     return None
 
 
