@@ -285,8 +285,8 @@ def _completed(stats: dict[str, Array], method: str) -> dict[str, Array]:
     """The statistics as fits have them, where files have the log density under one of its two names alone."""
     if method not in COLUMNS or not {"lp__", "log_p__"} & stats.keys():
         return stats
-    density = stats.get("log_p__", stats.get("lp__"))
-    return {"lp__": density, "log_p__": density, **stats}  # type: ignore[dict-item]
+    density = stats["log_p__" if "log_p__" in stats else "lp__"]
+    return {"lp__": density, "log_p__": density, **stats}
 
 
 def _program(file: File, variables: Mapping[str, Array]) -> Program:
