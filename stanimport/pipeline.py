@@ -26,7 +26,7 @@ from .ir import gprob, printer, traversal, typed
 from .ir.fresh import Fresh
 from .ir.phases import Phase
 from .ir.targets import TARGETS, Options
-from .passes import control, counting, effects, fusion, normalize, predictors, specialise, target_reads
+from .passes import control, counting, effects, fusion, lasting_sizes, normalize, predictors, specialise, target_reads
 from .passes.callees import Functions
 from .passes.loops import branching, inlining, lanes, positions, sinking, sizes, unfolding, widening
 from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
@@ -65,6 +65,8 @@ class Pass:
 PASSES = (
     # first: fewer forms for all that follow
     Pass("normalize", normalize.run, Phase.COMPILED, Phase.NORMAL),
+    # before all that asks for the sizes of a variable
+    Pass("lasting_sizes", lasting_sizes.run, Phase.NORMAL, Phase.NORMAL),
     # while densities stand as the program has them
     Pass("fusion", fusion.run, Phase.NORMAL, Phase.NORMAL, optional=True),
     # before anything moves expressions: calls that add to the target become statements

@@ -81,5 +81,7 @@ def blocks(program: gprob.Program) -> dict[str, Block]:
 
 
 def sizes_of(program: gprob.Program) -> dict[str, gprob.Sized]:
-    """The declared sizes of what all functions of a module take."""
-    return {v.symbol: v.sized for v in (*program.data, *program.transformed_data_variables)}
+    """The declared sizes of what all functions of a module take, as far as these tell them."""
+    made = {s.name: s.sized for s in program.transformed_data if isinstance(s, gprob.Declare)}
+    lasting = (v for v in program.transformed_data_variables if made.get(v.symbol, v.sized) == v.sized)
+    return {v.symbol: v.sized for v in (*program.data, *lasting)}
