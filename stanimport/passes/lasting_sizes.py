@@ -12,7 +12,8 @@ from stanlib.types import INT
 
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
-from ..ir.uses import assigned, declared, mentions
+from ..ir.uses import assigned, declared
+from .loops.affine import mentions_values
 from .normalize import map_blocks, unsized
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -30,30 +31,30 @@ class _Sizes:
     def __init__(self, names: Fresh, random: Set[str]):
         self.names, self.random = names, random
 
-    def block(self, block: Stmts, later: Set[str]) -> Stmts:
+    def block(self, block: Stmts, later: frozenset[str]) -> Stmts:
         """The statements of a block; those behind it assign to the variables in `later`."""
         made: list[Stmts] = []
         for s in reversed(block):
             made.append(self._statement(s, later))
-            later = later | set(assigned((s,)))
+            later = later.union(assigned((s,)))
         return tuple(t for statements in reversed(made) for t in statements)
 
-    def _statement(self, s: gprob.Stmt, later: Set[str]) -> Stmts:
+    def _statement(self, s: gprob.Stmt, later: frozenset[str]) -> Stmts:
         if isinstance(s, gprob.Declare):
             before: list[gprob.Stmt] = []
             sized = self._lasting(s.sized, later, before)
             return (*before, replace(s, sized=sized) if before else s)
         if isinstance(s, (gprob.For, gprob.While)):  # the next iteration comes behind this one, with its own variables
-            later = later | (set(assigned(s.body)) - declared(s.body))
+            later = later.union(set(assigned(s.body)) - declared(s.body))
         return (traversal.with_bodies(s, lambda b: self.block(b, later)),)
 
-    def _lasting(self, sized: gprob.Sized, later: Set[str], before: list[gprob.Stmt]) -> gprob.Sized:
+    def _lasting(self, sized: gprob.Sized, later: frozenset[str], before: list[gprob.Stmt]) -> gprob.Sized:
         """Declared sizes in which nothing changes any more, and in `before` the variables that keep them."""
         shape = tuple(self._size(e, later, before) for e in sized.shape)
         return replace(sized, shape=shape, items=tuple(self._lasting(i, later, before) for i in sized.items))
 
-    def _size(self, e: gprob.Expr, later: Set[str], before: list[gprob.Stmt]) -> gprob.Expr:
-        if not mentions(e, later) and not self._draws(e):
+    def _size(self, e: gprob.Expr, later: frozenset[str], before: list[gprob.Stmt]) -> gprob.Expr:
+        if not mentions_values(e, later) and not self._draws(e):
             return e
         name = self.names.helper("size")
         before.append(gprob.Declare(e.span, name, unsized(INT), None, e))

@@ -108,3 +108,29 @@ def test_steps_ahead_but_for_the_last_one(name, backend):
         assert got.rejected == "", around
         np.testing.assert_allclose(got.log_density, right.log_density, rtol=1e-9)
         np.testing.assert_allclose(got.gradient @ right.direction, right.slope, rtol=1e-6)
+
+
+INSIDE = {
+    "break": "for (d in 1:2) { if (c > N) break; m[c, d] = b + m[c - 1, 3 - d]; }",
+    "break of both": "for (d in 1:2) { if (c + d > N + 1) break; m[c, d] = b + m[c - 1, 3 - d]; }",
+    "continue": "for (d in 1:2) { int k = c + d; if (k > N + 1) continue; m[c, d] = b + m[c - 1, 3 - d]; }",
+    "condition": "for (d in 1:2) { if (c <= N && d == 1) m[c, d] = b + m[c - 1, 3 - d]; }",
+    "element": "for (d in 1:2) { if (c > N) break; w[c] = 0.5 * w[c] + b * w[c - 1]; }",
+    "two loops": "for (d in 1:2) for (e in 1:2) { if (c > N) break; m[c, d] = 0.5 * m[c, d] + b * m[c - 1, 3 - d]; }",
+    "counter": "{ int k = 0; for (d in 1:2) { k += 1; if (c + k > N + 1) break; m[c, d] = b + m[c - 1, 3 - d]; } }",
+    "while": "{ int d = 1; while (d < 3 && c <= N) { m[c, d] = b + m[c - 1, 3 - d]; d += 1; } }",
+    "parameters": "for (d in 1:2) { if (c > N || b > 50) break; m[c, d] = b + m[c - 1, 3 - d]; }",
+    "no iteration": "for (d in 1:le[2] - 2) { m[c, d] = b + m[c - 1, 3 - d]; } if (c > N) break; w[c] = w[c - 1] * b;",
+}
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("name", INSIDE)
+def test_rows_that_an_inner_loop_leaves_alone(name, backend):
+    """What the inner loop's own iterations change keeps the outer one's from the row behind the end."""
+    for around in ("{}", "if (b > -40) {{ {} }}"):
+        text = PROGRAM.format(around.format(f"for (c in 2:N + 1) {{ {INSIDE[name]} }}"))
+        right, got = Walker(text, DATA).outcome(AT, "guards"), outcome(text, backend)
+        assert right.rejected == got.rejected == "", around
+        np.testing.assert_allclose(got.log_density, right.log_density, rtol=1e-9)
+        np.testing.assert_allclose(got.gradient @ right.direction, right.slope, rtol=1e-6)

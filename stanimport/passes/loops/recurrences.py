@@ -22,7 +22,7 @@ from .accesses import flattened, of_statement, step_indices
 from .affine import Linear, difference, key, linear
 from .hoisting import Hoist, chosen
 from .private import as_sum, summands
-from .reaching import is_certain, telling
+from .reaching import is_certain, is_inside, is_open, telling
 
 MOST_BEFORE = 8  # how many iterations back a recurrence may read
 
@@ -73,7 +73,7 @@ def make(
     hoisted, body = _of_rows(group, loop, rows, state, names, differing)
     if len(rows) == 1 and not state and not ragged and (made := _running_sum(body, rows[0], loop)) is not None:
         return hoisted, made, [_written(rows[0])]
-    starts = [_start(c, body, names, sizes) for c in rows]
+    starts = [_start(c, body, loop, names, sizes) for c in rows]
     for c in rows:
         body = telling(body, c.row, c.reached) if c.reached else body
     before = [*hoisted, *(s for there, _ in starts for s in there)]
@@ -341,24 +341,26 @@ def _is_call(node: object, name: str, variables: set[str]) -> bool:
 
 
 def _start(
-    c: Carried, body: Sequence[gprob.Stmt], names: Fresh, sizes: Mapping[str, gprob.Sized]
+    c: Carried, body: Sequence[gprob.Stmt], loop: gprob.For, names: Fresh, sizes: Mapping[str, gprob.Sized]
 ) -> tuple[list[gprob.Stmt], list[gprob.Stmt]]:
     """The row as it is when an iteration begins, unless the iteration writes all of it first."""
     span, kind = body[0].span, _row_type(c)
-    row = gprob.Sized(kind, sizes[c.name].shape[c.depth :]) if c.name in sizes else None
+    shape = sizes[c.name].shape if c.name in sizes else ()
+    row = gprob.Sized(kind, shape[c.depth :]) if c.name in sizes else None
     for s in body:
         if row is not None and isinstance(s, gprob.For) and regions.scan((s,), c.row, {c.row: row}) == (False, True):
             return [], [gprob.Declare(span, c.row, row)]
-        own = isinstance(s, gprob.Assign) and s.place.name == c.row and not s.place.steps
-        if own and isinstance(s, gprob.Assign) and not mentions(s.value, {c.row}):
+        if isinstance(s, gprob.Assign) and s.place.name == c.row and not (s.place.steps or mentions(s.value, {c.row})):
             return [], []
         if any(a.name == c.row for a in of_statement(s)):
             break
     old = names.helper(f"{stem(c.name)}_old")
     first = gprob.Declare(span, c.row, gprob.Sized(kind), None, gprob.Var(kind, span, old))
     value = _element(c, c.current)
-    if is_certain(body, c.row):
+    if is_certain(body, c.row) or is_inside(c.current, shape[len(c.prefix) :], loop):
         return [gprob.Declare(span, old, gprob.Sized(kind), None, value)], [first]
+    if is_open(body, c.row):
+        raise NotCarried("whether an iteration gets to its row is told inside a loop in it")
     c.reached = names.helper(f"{stem(c.name)}_reached")
     begun = gprob.Declare(span, c.reached, gprob.Sized(INT), None, gprob.int_const(0, span))
     return [gprob.Declare(span, old, gprob.Sized(kind), None, replace(value, loose=True))], [first, begun]
