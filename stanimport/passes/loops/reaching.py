@@ -44,10 +44,10 @@ def is_open(body: Sequence[gprob.Stmt], row: str, changing: Set[str] = frozenset
 
 
 def _is_open(s: gprob.Stmt, row: str, changing: Set[str]) -> bool:
+    """The same of a statement: of its bounds or its condition, or of statements inside of it."""
     if isinstance(s, gprob.For):
-        inside = _differing(s, changing)
         decided = mentions((s.lower, s.upper), changing) and _asks(s, row)
-        return decided or is_open(s.body, row, inside)
+        return decided or is_open(s.body, row, _differing(s, changing))
     if not isinstance(s, gprob.If):
         return False
     if mentions(s.condition, changing):

@@ -7,7 +7,7 @@ that of lambda lifting (Johnsson 1985) with the state reduced by the distances o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import field, fields, replace
+from dataclasses import field, replace
 from typing import Any
 
 from stanlib.dataclass import dataclass
@@ -47,8 +47,8 @@ class Carried:
     distance: int = 0
     before: list[str] = field(default_factory=list)
     reached: str = ""  # whether an iteration reads or writes its row, where there are some that may not
-    function: str = ""  # what takes the carried values to those of the array
-    inverse: str = ""  # and what takes those back
+    function: str = ""  # what takes the carried values to those of the array,
+    inverse: str = ""  # and those back
 
     @property
     def depth(self) -> int:
@@ -281,25 +281,8 @@ def _with_rows(
             return gprob.Place(row(indices_), kind, node.span, (gprob.Step(node.type, rest),) if rest else ())
         return node
 
-    out: tuple[gprob.Stmt, ...] = _top_down(body, change)
+    out: tuple[gprob.Stmt, ...] = traversal.rewrite_from_top(body, change)
     return out
-
-
-def _top_down(node: Any, change: Callable[[Any], Any]) -> Any:
-    """The node changed from the top: what `change` replaces is not looked into, but for its indices."""
-    if isinstance(node, tuple):
-        return tuple(_top_down(n, change) for n in node)
-    if not isinstance(node, traversal.NODES):
-        return node
-    node = change(node)
-    new = {}
-    for f in fields(node):
-        old = getattr(node, f.name)
-        if isinstance(old, traversal.NODES) or isinstance(old, tuple):
-            made = _top_down(old, change)
-            if made != old:
-                new[f.name] = made
-    return replace(node, **new) if new else node
 
 
 def _running_sum(body: Sequence[gprob.Stmt], c: Carried, loop: gprob.For) -> gprob.Cumulate | None:
