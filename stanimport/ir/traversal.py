@@ -105,7 +105,7 @@ def rewrite(node: object, change: Callable[[Any], object]) -> Any:
 
 
 def rewrite_from_top(node: Any, change: Callable[[Any], Any]) -> Any:
-    """The node rebuilt from the top: `change` is applied to every node before its parts, which are those it then has."""
+    """The node rebuilt from the top: `change` is applied to every node before the parts that it then has."""
     if isinstance(node, tuple):
         return _same_or_new(node, [rewrite_from_top(n, change) for n in node])
     if not isinstance(node, NODES):
