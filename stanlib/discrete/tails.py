@@ -22,6 +22,7 @@ from . import absorbing
 from .chains import Chains, paths_of, together
 from .merged import alike, spelled_out
 from .problem import Factor, Rows, rows, sum_of
+from .runs import Runs, runs
 
 SHORT = 8  # elements of the longest tail,
 HEAD = 4  # of a chain before the tail of another one,
@@ -107,6 +108,7 @@ class Tails:
     factors: tuple[Factor, ...]  # the slots of all links
     own: Own
     alike: Chains | None  # chains of two: the places of columns and heads of which something differs, and the next
+    runs: Runs | None  # of the columns, where their places are of few kinds
 
     @property
     def elements(self) -> np.ndarray:
@@ -141,7 +143,8 @@ def tails(kinds: np.ndarray, possible: Mapping[int, np.ndarray], left: np.ndarra
         return None
     columns, heads, column, places = shared
     alike, columns, heads = _told_apart(columns, heads, classes, tables)
-    return Tails(c, often[c.elements[:, 0]], columns, heads, column, places, state, pairs, own, alike)
+    along = None if columns.codes is None else runs(columns.codes.T, column, places)
+    return Tails(c, often[c.elements[:, 0]], columns, heads, column, places, state, pairs, own, alike, along)
 
 
 def _by_rows(f: Factor) -> Factor:
@@ -318,7 +321,7 @@ class _Part:
         return self.xp.reshape(self.xp.swapaxes(found, 0, 1), (2, *index.shape))
 
     def all_ratios(self, t: Tails, often: Sequence[np.ndarray]) -> tuple[list[tuple[Any, Any]], Any]:
-        """Those of columns and heads, and all that stays as it is."""
+        """Those of columns and heads, of columns with runs by kind, and all that stays as it is."""
         parts = t.columns, t.heads
         if t.alike is None:
             found = [self.ratios(s.chains, o, s.own.T) for s, o in zip(parts, often)]
@@ -329,7 +332,8 @@ class _Part:
             np.add.at(weights[0], at, o)
             own[0, at] = s.own.T
         growth, added, kept = self.ratios(t.alike, weights, own)
-        return [(self._at(growth[0], at), self._at(added[0], at)) for at in codes], kept
+        along, head = ((self._at(growth[0], at), self._at(added[0], at)) for at in codes)
+        return [along if t.runs is None else (growth[0], added[0]), head], kept
 
     def _at(self, x: Any, codes: np.ndarray) -> Any:
         """The entries of numbers."""
@@ -369,9 +373,12 @@ def _by_tails(xp: Namespace, t: Tails, part: _Part) -> tuple[Any, Any]:
     np.add.at(often, (t.places, t.column), t.often)
     counts = np.cumsum(often, axis=0) * t.columns.own.T, t.heads.own.T * t.often
     ((growth, added), head), kept = part.all_ratios(t, counts)
-    along = xp.linear_recurrence(growth, added, xp.convert((np.ones(len(t.columns.own)), growth))[0])
-    r = xp.get(along, (t.places, t.column))
-    good = xp.all((along < LARGE) & (along > 1 / LARGE))
+    if t.runs is not None:
+        r, along = t.runs.values(xp, growth, added)
+    else:
+        along = xp.linear_recurrence(growth, added, xp.convert((np.ones(len(t.columns.own)), growth))[0])
+        r = xp.get(along, (t.places, t.column))
+    good = xp.all((along < LARGE) & (along > 1 / LARGE)) & xp.all((r < LARGE) & (r > 1 / LARGE))
     for place in reversed(range(t.heads.own.shape[1] - 1)):
         r = head[0][place] * r + head[1][place]
         good = good & xp.all((r < LARGE) & (r > 1 / LARGE))
