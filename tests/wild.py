@@ -113,7 +113,8 @@ def _on_torch(module, data: dict, points: list[np.ndarray]):
 
     torch.set_default_dtype(torch.float64)
     density, found = Density(module, data), []
-    names = [n for n in tuples.leaf_names(module.stan.parameters) if n in density.shapes]
+    leaves = tuples.leaf_names(module.stan.parameters)
+    names = [part for n in leaves for part in (n, f"{n}.real", f"{n}.imag") if part in density.shapes]
     density.shapes = {n: density.shapes[n] for n in names}
     order = stan_order(module.stan.parameters, density.shapes)
     for p in points:
