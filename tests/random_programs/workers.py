@@ -6,17 +6,22 @@ import multiprocessing
 import os
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .choices import Choices
+    from .program import RandomProgram
 
 LIFE = 300  # programs that one process tries: compiled code stays in its memory
 SECONDS = 600.0  # Stan's compiler takes minutes where others compute
 # one of our translations by lot, all of them, one of programs whose indices may be out of range, one of programs
-# that stanli can't run, by Stan's own compiler, or the density in blocks of a few rows, of programs that can be divided
-MODES = ("quick", "thorough", "rejections", "compiled", "blocks")
+# that stanli can't run, by Stan's own compiler, the density in blocks of a few rows, of programs that can be divided, or
+# a few of programs that are dense nests of loops
+MODES = ("quick", "thorough", "rejections", "compiled", "blocks", "nests")
 
 
 @dataclass
@@ -44,12 +49,11 @@ def kind_of(way: str, wrong: Sequence[str]) -> str:
 def tried(seed: int, number: int, mode: str, wanted: tuple[str, ...] = (), crashed: bool = False) -> Found:
     """One program on trial, by number, with the wanted features; see MODES."""
     from .choices import numbered
-    from .program import program
     from .referee import compiled, ours
-    from .trial import trial, ways_of, without_stanli
+    from .trial import judged, ways_of, without_stanli
 
     name = f"{seed}-{number}"
-    made = program(numbered(seed, number), mode == "rejections", wanted)
+    made = maker(mode, wanted)(numbered(seed, number))
     if mode == "compiled" and not made.features & {"tuples", "complex"}:
         return Found(number, "left out")
     ways = ways_of(name, mode)
@@ -57,7 +61,7 @@ def tried(seed: int, number: int, mode: str, wanted: tuple[str, ...] = (), crash
         return Found(number, "left out")
     arbiter = "at once" if mode == "compiled" else "at last" if compiled.is_installed() else "never"
     crash = without_stanli(made, ways, name, "stanli crashes", arbiter) if crashed else None
-    verdict = crash or trial(made, ways, name, arbiter)
+    verdict = crash or judged(made, ways, name, mode, arbiter)
     if verdict.what != "differs":
         return Found(number, verdict.what, "", str(ways[0]) if len(ways) == 1 else mode, verdict.reason[:300],
                      verdict.referee)  # fmt: skip
@@ -67,26 +71,31 @@ def tried(seed: int, number: int, mode: str, wanted: tuple[str, ...] = (), crash
                  verdict.referee)  # fmt: skip
 
 
+def maker(mode: str, wanted: tuple[str, ...]) -> Callable[["Choices"], "RandomProgram"]:
+    """What makes the programs of a mode of their choices."""
+    from . import nests
+    from .program import program
+
+    return nests.program if mode == "nests" else partial(program, wild=mode == "rejections", wanted=wanted)
+
+
 def shrink(
     seed: int, number: int, mode: str, wanted: tuple[str, ...], kind: str, way: str, seconds: float
 ) -> tuple[str, dict[str, Any]]:
     """The text and data of the smallest program found that goes wrong alike in one translation."""
     from .choices import Choices, numbered
-    from .program import RandomProgram, program
     from .shrinking import shrunk
-    from .trial import PLAIN, THOROUGH, trial, ways_of
+    from .trial import PLAIN, THOROUGH, judged, ways_of
 
-    ways = [*ways_of(f"{seed}-{number}", mode), *THOROUGH]
-    chosen = [next(w for w in ways if str(w) == way)]
-    make = partial(program, wild=mode == "rejections", wanted=wanted)
-    choices = numbered(seed, number)
-    made, name = make(choices), f"{seed}-{number}"
-    plain_is_right = not trial(made, [PLAIN], name).found
+    name = f"{seed}-{number}"
+    chosen = [next(w for w in [*ways_of(name, mode), *THOROUGH] if str(w) == way)]
+    make, choices = maker(mode, wanted), numbered(seed, number)
+    plain_is_right = not judged(make(choices), [PLAIN], name, mode).found
 
-    def wrong(p: RandomProgram) -> bool:
-        found = trial(p, chosen, name).found
+    def wrong(p: "RandomProgram") -> bool:
+        found = judged(p, chosen, name, mode).found
         alike = any(kind_of(w, d) == kind for w, d in found.items())
-        return alike and not (plain_is_right and trial(p, [PLAIN], name).found)
+        return alike and not (plain_is_right and judged(p, [PLAIN], name, mode).found)
 
     small = make(Choices(given=shrunk(choices.taken, wrong, seconds, make).taken))
     return small.text, small.data

@@ -10,7 +10,7 @@ import contextlib
 import math
 import random
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -196,8 +196,14 @@ class Walker:
         self.target += float(np.sum(value))
 
     def _for(self, s: gprob.For, variables: dict[str, Any]) -> None:
-        indices = range(self.value(s.lower, variables), self.value(s.upper, variables) + 1)
-        self._loop(s.name, indices, s.body, variables)
+        self._loop(s.name, self._indices(s, variables), s.body, variables)
+
+    def _indices(self, s: gprob.For, variables: dict[str, Any]) -> Iterator[int]:
+        """The upper bound is asked for before every iteration."""
+        index = self.value(s.lower, variables)
+        while index <= self.value(s.upper, variables):
+            yield index
+            index += 1
 
     def _for_each(self, s: gprob.ForEach, variables: dict[str, Any]) -> None:
         container, kind = self.value(s.container, variables), s.container.type
@@ -209,7 +215,7 @@ class Walker:
         else:
             self._loop(s.name, items, s.body, variables)
 
-    def _loop(self, name: str, items: Sequence[Any], body: Sequence[gprob.Stmt], variables: dict[str, Any]) -> None:
+    def _loop(self, name: str, items: Iterable[Any], body: Sequence[gprob.Stmt], variables: dict[str, Any]) -> None:
         for item in items:
             variables[name] = item
             try:

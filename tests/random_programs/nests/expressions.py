@@ -1,0 +1,192 @@
+"""Expressions of nests: ints that stay between bounds, indices, conditions, numbers and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .scope import INT, INTS, MATRIX, REAL, REALS, VECTOR, VECTORS, Int, Place, Size, Variable
+
+
+def ints(place: Place) -> list[Int]:
+    """What ints there are."""
+    return [i for _, known in _by_kind(place) for i in known]
+
+
+def _by_kind(place: Place) -> list[tuple[int, list[Int]]]:
+    """The ints that there are with how often they are chosen: of loops, variables, sizes, data, computed, literals."""
+    loops, variables = place.indices[::-1], [_of_variable(v) for v in reversed(place.of(INT))]
+    sizes = [Int(s.text, s.value, s.value) for s in place.sizes.values()]
+    elements = [e for v in place.of(INTS) for i in (*loops, *variables) for e in _elements(v, i)]
+    moved = [i.moved(by) for i in (*loops, *variables) for by in (-1, 1)]
+    back = [Int(f"{s.text} + 1 - {i.text}", s.value + 1 - i.high, s.value + 1 - i.low, i.static)
+            for i in (*loops, *variables) for s in place.sizes.values()]  # fmt: skip
+    literals = [Int("1", 1, 1), Int("2", 2, 2)]
+    return [(10, loops), (4, variables), (6, sizes), (5, elements), (3, moved), (3, back), (1, literals)]
+
+
+def _of_variable(v: Variable) -> Int:
+    return Int(v.name, v.low, v.high, v.static)
+
+
+def _elements(v: Variable, i: Int) -> Iterator[Int]:
+    if i.fits(1, v.sizes[0].value):
+        yield Int(f"{v.name}[{i.text}]", v.low, v.high, v.static and i.static)
+
+
+def integer(place: Place, low: int, high: int, static: bool = False) -> Int | None:
+    """An int that stays between bounds, perhaps of those that depend on data alone; None if there is none."""
+    fitting = [(weight, [i for i in known if i.fits(low, high) and (i.static or not static)])
+               for weight, known in _by_kind(place)]  # fmt: skip
+    some = [(weight, known) for weight, known in fitting if known]
+    return place.choices.pick(place.choices.weighted(some)) if some else None
+
+
+def index(place: Place, size: Size) -> str | None:
+    found = integer(place, 1, size.value)
+    return found.text if found else None
+
+
+# --- conditions ------------------------------------------------------------------------------------------------------
+
+
+def condition(place: Place, static: bool) -> str:
+    """What decides a branch; where it is static by data and loops alone."""
+    c = place.choices
+    if c.chance(20):
+        return f"{condition(place, static)} {c.pick(['&&', '||'])} {condition(place, static)}"
+    if static and not place.data_only or c.chance(30):
+        known = [i for i in ints(place) if i.static or not static]
+        left, right = c.pick(known), c.pick(known)
+        forms = [f"{left.text} > {right.text}", f"{left.text} == {right.text}", f"({left.text} + {right.text}) % 2 == 0",
+                 f"{left.text} > {c.between(0, 2)}", *_of_data(place)]  # fmt: skip
+        return c.pick(forms)
+    return f"{real(place, 1)} {c.pick(['>', '<'])} {c.pick([real(place, 0), '0.2', '-0.1'])}"
+
+
+def _of_data(place: Place) -> list[str]:
+    """Comparisons of elements of data, where an index of a loop is one of theirs."""
+    vectors = place.having(lambda v: v.kind == VECTOR and v.static and not v.assignable)
+    return [f"{v.name}[{i.text}] > 0.1" for v in vectors for i in place.indices
+            if i.static and i.fits(1, v.sizes[0].value)]  # fmt: skip
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def real(place: Place, depth: int) -> str:
+    """A number of moderate size, whatever the variables hold."""
+    c = place.choices
+    if depth <= 0 or c.chance(15):
+        return atom(place)
+    forms = (_sum, _product, _bounded, _ternary, _reduced, _extreme, *(called,) * (2 * bool(place.functions)))
+    return c.pick(forms)(place, depth - 1)
+
+
+def atom(place: Place) -> str:
+    """A literal, a scalar, an element, or an int as a number."""
+    c = place.choices
+    elements = [e for e in (element(place, v) for v in _some(place)) if e]
+    scalars = [v.name for v in place.of(REAL)][-4:]
+    numbers = [f"0.2 * {i.text}" for i in place.indices[-2:]] + [f"0.3 * {v.name}" for v in place.of(INT)[-2:]]
+    return c.pick(["0.5", "1.2", *scalars, *scalars, *elements, *elements, *numbers])
+
+
+def _some(place: Place) -> list[Variable]:
+    """A few of the containers of numbers."""
+    known = place.of(VECTOR, REALS, MATRIX, VECTORS)
+    return [place.choices.pick(known) for _ in range(2)] if known else []
+
+
+def element(place: Place, v: Variable) -> str | None:
+    """One number of a container, None where no index is known to be one of its."""
+    indices = [index(place, s) for s in v.sizes]
+    if None in indices:
+        return None
+    if len(indices) == 2 and v.kind == VECTORS and place.choices.chance(40):
+        return f"{v.name}[{indices[0]}][{indices[1]}]"
+    return f"{v.name}[{', '.join(i for i in indices if i)}]"
+
+
+def _sum(place: Place, depth: int) -> str:
+    return f"{real(place, depth)} {place.choices.pick(['+', '-'])} {_factor(real(place, depth))}"
+
+
+def _product(place: Place, depth: int) -> str:
+    return f"{place.choices.pick(['0.5', '0.8', 'tanh(' + real(place, depth) + ')'])} * {_factor(real(place, depth))}"
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if any(sign in text for sign in (" + ", " - ", " ? ")) else text
+
+
+def _bounded(place: Place, depth: int) -> str:
+    return f"{place.choices.pick(['tanh', 'inv_logit', 'sin'])}({real(place, depth)})"
+
+
+def _ternary(place: Place, depth: int) -> str:
+    test = condition(place, not place.has_dynamic or place.choices.chance(60))
+    return f"({test} ? {real(place, depth)} : {real(place, depth)})"
+
+
+def _extreme(place: Place, depth: int) -> str:
+    return f"{place.choices.pick(['fmax', 'fmin'])}({real(place, depth)}, {real(place, depth)})"
+
+
+def _reduced(place: Place, depth: int) -> str:
+    """A sum over a vector or a part of one."""
+    c = place.choices
+    known = place.of(VECTOR, REALS)
+    if not known:
+        return real(place, depth)
+    v = c.pick(known[::-1])
+    forms = [f"sum({v.name})", f"0.5 * sum({v.name})"]
+    for low, high in bounds(place, v.sizes[0]):
+        forms += [f"sum({v.name}[{low}:{high}])", f"sum({v.name}[1:{high}])"]
+        forms += [f"dot_self({v.name}[{low}:{high}])"] if v.kind == VECTOR else []
+    return c.pick(forms)
+
+
+def bounds(place: Place, size: Size) -> list[tuple[str, str]]:
+    """Bounds of a part of a vector, empty ones too, which data decide: there may be none."""
+    if place.is_decided or "parts" not in place.features:
+        return []
+    low, high = (integer(place, 1, size.value, static=True) for _ in range(2))
+    return [(low.text, high.text)] if low and high else []
+
+
+def called(place: Place, depth: int) -> str:
+    """A call of a function of the program."""
+    known = [f for f in place.functions if not f.adds or place.target]
+    n = place.sizes["N"]
+    vectors = place.having(lambda v: v.kind == VECTOR and v.sizes[0].value == n.value)
+    if not known or not vectors or place.around > 12:
+        return real(place, depth)
+    c = place.choices
+    count = integer(place, 0, n.value, static=True) or Int("0", 0, 0)
+    return f"{c.pick(known).name}({c.pick(vectors[::-1]).name}, {real(place, depth)}, {count.text})"
+
+
+# --- vectors ---------------------------------------------------------------------------------------------------------
+
+
+def row(place: Place, size: Size, depth: int = 2) -> str:
+    """A vector of a size."""
+    c = place.choices
+    known = [v.name for v in place.of(VECTOR) if v.sizes[0].value == size.value]
+    for v in place.of(VECTORS, MATRIX):
+        i = index(place, v.sizes[0]) if v.sizes[1].value == size.value else None
+        known += [f"{v.name}[{i}]" + ("'" if v.kind == MATRIX else "")] if i else []
+    plain = [f"rep_vector({real(place, 1)}, {size.text})", *known, *known]
+    if depth <= 0 or c.chance(30):
+        return c.pick(plain)
+    one, other = c.pick(plain), row(place, size, depth - 1)
+    forms = [f"tanh({one})", f"0.5 * {one}", f"tanh({one}) + {other}", f"tanh({one}) .* ({other})",
+             f"({condition(place, True)} ? {one} : {other})", *_picked(place, size)]  # fmt: skip
+    return c.pick(forms)
+
+
+def _picked(place: Place, size: Size) -> list[str]:
+    """Vectors in the order that arrays of ints tell."""
+    arrays = [v for v in place.of(INTS) if v.sizes[0].value == size.value and v.low >= 1 and v.high <= size.value]
+    vectors = [v.name for v in place.of(VECTOR) if v.sizes[0].value == size.value]
+    return [f"{v}[{i.name}]" for v in vectors for i in arrays]
