@@ -117,17 +117,20 @@ class Table:
 
         Rows that were read for the first iteration of each lane are not read any more.
         """
-        if type(final) is not Lanes or self.lane not in final.axes or type(begun) is Lanes and self.flat in begun.axes:
-            return final
+        if isinstance(final, tuple):
+            return tuple(map(self.afterwards, final, begun))
         parents = _parents(self.flat)
-        shape = tuple(a.size for a in parents)
-        frame = Frame(self.flat.around.axes)
-        others = tuple(a for a in frame.axes if a not in parents and a in final.axes)
-        made = refined(final, Frame((self.lane, *others))).data
-        place = np.ravel_multi_index(tuple(self.lane.maps[p] for p in parents), shape)
-        if place.size < math.prod(shape):
-            old = _leading(full(operand(begun, frame), Frame((*parents, *others))), shape)
-            made = _in_places(place, made, old)
+        shape, frame = tuple(a.size for a in parents), Frame(self.flat.around.axes)
+        is_everywhere, own = self.lane.size == math.prod(shape), _axes(final)
+        if begun is None or self.flat in _axes(begun) or is_everywhere and self.lane not in own:
+            return final
+        begun = operand(begun, frame)
+        needed = {*own, *(() if is_everywhere else _axes(begun))}
+        others = tuple(a for a in frame.axes if a in needed and a not in parents)
+        made = full(final, Frame((self.lane, *others)))
+        if not is_everywhere:
+            place = np.ravel_multi_index(tuple(self.lane.maps[p] for p in parents), shape)
+            made = _in_places(place, made, _leading(full(begun, Frame((*parents, *others))), shape))
         return refined(Lanes(made.reshape(shape + tuple(made.shape)[1:]), (*parents, *others)), frame)
 
     def _placed(self, value: Lanes, place: Any, axes: tuple[Axis, ...], own: Any = None) -> Lanes:
@@ -136,6 +139,10 @@ class Table:
         data = move_front(value.data, [value.axes.index(a) for a in own])
         picked = namespace((data,)).get(data, place if isinstance(place, tuple) else (place,))
         return Lanes(picked, (*axes, *(a for a in value.axes if a not in own)))
+
+
+def _axes(value: Any) -> tuple[Axis, ...]:
+    return value.axes if type(value) is Lanes else ()
 
 
 def _leading(data: Any, shape: tuple[int, ...]) -> object:

@@ -12,8 +12,11 @@ INNER = {
     "by index": "b = exp(a) * k;",
     "among terms": "b = fmin(exp(a), 1.3); target += k * a;",
     "data": "b = 0.1 * k;",
+    "carried": "b = 0.5 * b + a;",
+    "carried beside terms": "b *= a; target += b;",
 }
-BOUNDS = {"empty first": "2:d", "empty last": "d:2", "each its own": "1:d", "of data": "1:m[d]"}
+BOUNDS = {"empty first": "2:d", "empty last": "d:2", "each its own": "1:d", "of data": "1:m[d]",
+          "one alone": "3:d"}  # fmt: skip
 AT = np.array([0.7])
 
 

@@ -29,7 +29,8 @@ APPROXIMATE = "Stan's gradient is approximate"
 class Way:
     """One of our translations: backend, scheme, passes left out; on NumPyro compiled by XLA or interpreted.
 
-    `parts` are what is compared besides the log density. In `blocks` the density is computed in blocks of a few rows.
+    `parts` are what is compared besides the log density. In `blocks` the density is computed in blocks of a few rows;
+    `scanned`, loops are scans however short.
     """
 
     backend: str = "numpyro"
@@ -38,6 +39,7 @@ class Way:
     jit: bool = True
     parts: tuple[str, ...] = ours.PARTS
     blocks: bool = False
+    scanned: bool = False
 
     def __str__(self) -> str:
         left_out = (
@@ -45,7 +47,7 @@ class Way:
         )
         return f"{self.backend}, {self.scheme}, {left_out}{'' if self.jit else ', interpreted'}" + (
             ", blocks" if self.blocks else ""
-        )
+        ) + (", scanned" if self.scanned else "")
 
 
 LEFT_OUT: tuple[tuple[str, ...], ...] = ((), OPTIONAL, *((p,) for p in OPTIONAL))
@@ -109,8 +111,9 @@ def few(name: str) -> list[Way]:
     """The translations that a nest of loops gets, by its name: on both backends with all passes, and another."""
     draw = random.Random(f"way of {name}")
     parts = ours.PARTS[draw.random() < 0.3 :][:1]
-    other = draw.choice(WAYS)
-    return [FIRST[1], *(w if w.backend == "pyro" else replace(w, jit=False, parts=parts) for w in (FIRST[0], other))]
+    other, scanned = draw.choice(WAYS), draw.random() < 0.7
+    made = [replace(w, jit=False, parts=parts, scanned=scanned) for w in (FIRST[0], other)]
+    return [FIRST[1], made[0], other if other.backend == "pyro" else made[1]]
 
 
 def ways_of(name: str, mode: str) -> list[Way]:
@@ -268,7 +271,7 @@ def _compared(
 
 def _run(program: RandomProgram, way: Way, at: list[np.ndarray]) -> list[Outcome]:
     made = ours.outcomes(program.text, program.data, at, way.backend, way.scheme, way.without, way.jit, way.parts,
-                         way.blocks)  # fmt: skip
+                         way.blocks, way.scanned)  # fmt: skip
     return [without_random(o, program) for o in made]
 
 

@@ -137,8 +137,8 @@ class Lanes:
         after = set(lasting) - self.only_inside.get(s.span, set())
         if alike and after:
             raise Refused("the last value of a variable, where groups of iterations run one after the other")
-        if after and self._differs((s.lower, s.upper), scope.varying()):
-            raise Refused("the last value of a variable, where some lanes around may have no iteration")
+        if after and self._differs((s.lower, s.upper), scope.varying() | scope.sequential):
+            raise Refused("the last value of a variable, where some iterations around may have none")
         variables = Variables(private, carried, after)
         inside = scope.inside(s.name, private)
         made, inside = self._distributed(replace(s, body=body), accesses, inside, variables, not (alike or left))

@@ -22,10 +22,12 @@ INTEGERS = (INT, "counter")
 def program(c: Choices) -> RandomProgram:
     """A program by its choices: nests in one block at least, whose variables the density or the quantities show."""
     data: dict[str, Any] = {}
-    place = Place(c, Names(), {}, frozenset(name for name in FEATURES if c.chance(70 if name == "apart" else 45)))
+    place = Place(c, Names(), {}, frozenset(name for name in FEATURES if c.chance(70 if name == "apart" else 45)),
+                  most=c.weighted([(5, 2), (2, 1), (2, 3)]))
     blocks = {"data": _data(place, data)}
-    wanted = c.pick([("model",), ("generated quantities",), ("transformed parameters",), ("functions", "model"),
-                     ("functions", "generated quantities"), ("transformed data", "model"), ORDER])  # fmt: skip
+    wanted = c.weighted([(8, ("model",)), (5, ("generated quantities",)), (3, ("transformed parameters",)),
+                         (4, ("functions", "model")), (1, ("functions", "generated quantities")),
+                         (2, ("transformed data", "model")), (1, ORDER)])  # fmt: skip
     if "functions" in wanted:
         blocks["functions"] = _functions(place)
     if "transformed data" in wanted:
@@ -88,7 +90,7 @@ def _functions(place: Place) -> Lines:
 def _function(place: Place, f: Function, known: list[Function]) -> Lines:
     n = place.sizes["N"]
     inner = Place(place.choices, place.names, {"N": Size("size(q)", n.value)}, place.features, functions=list(known), returns=True,
-                  target=f.adds, around=6)  # fmt: skip
+                  target=f.adds, around=6, most=place.most)  # fmt: skip
     inner.escapes = inner.has_dynamic and place.choices.chance(30)
     inner.variables += [Variable("q", VECTOR, (inner.sizes["N"],)), Variable("r", REAL)]
     inner.indices.append(Int("d", 0, n.value))
@@ -120,7 +122,7 @@ def _loops(place: Place) -> Lines:
             with c.span():
                 lines += loop(place) or loop(place)
     with c.span():
-        lines += body(place, 1, 0)
+        lines += body(place, 0)
     return lines
 
 

@@ -11,7 +11,7 @@ REAL, INT = "real", "int"
 VECTOR, REALS, INTS = "vector", "array[] real", "array[] int"
 MATRIX, VECTORS = "matrix", "array[] vector"
 ANY = ("free", "sum", "last")
-LONGEST = 72  # iterations of all loops around a statement
+LONGEST = 48  # iterations of all loops around a statement
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,7 @@ class Place:
         dynamic: whether parameters decide if this place is reached.
         around: how many iterations there are around it at most, and `depth` how many loops; `level` counts
             branches and blocks too.
+        most: how many statements a body has at most.
         breakable, escapes: whether `break` and `continue` may stand here, and whether parameters may decide about them.
         returns: whether `return` may stand here.
         target: whether statements may add to the target.
@@ -100,6 +101,7 @@ class Place:
     around: int = 1
     depth: int = 0
     level: int = 0
+    most: int = 3
     breakable: bool = False
     escapes: bool = False
     returns: bool = False

@@ -10,14 +10,13 @@ from .scope import ANY, INT, INTS, MATRIX, REAL, REALS, VECTOR, VECTORS, Int, Pl
 
 Lines = list[str]
 DEEPEST = 6  # branches, blocks and loops around a statement
-MOST = 3  # statements of one body
 
 
-def body(place: Place, most: int = MOST, least: int = 1) -> Lines:
+def body(place: Place, least: int = 1) -> Lines:
     """Some statements."""
     c, out = place.choices, []
-    for k in range(most):
-        if k < least or c.chance(45):
+    for k in range(place.most if least else 1):
+        if k < least or c.chance(50):
             with c.span():
                 made = statement(place)
             out += made
@@ -254,9 +253,9 @@ def branch(place: Place) -> Lines:
     c = place.choices
     static = not place.has_dynamic or c.chance(60)
     dynamic = place.dynamic or not static
-    lines = [f"if ({condition(place, static)}) {{", *indented(body(place.inner(dynamic=dynamic), 2)), "}"]
+    lines = [f"if ({condition(place, static)}) {{", *indented(body(place.inner(dynamic=dynamic))), "}"]
     if c.chance(40):
-        lines[-1:] = ["} else {", *indented(body(place.inner(dynamic=dynamic), 2)), "}"]
+        lines[-1:] = ["} else {", *indented(body(place.inner(dynamic=dynamic))), "}"]
     return lines
 
 
@@ -274,7 +273,7 @@ def escape(place: Place) -> Lines:
 
 
 def nested(place: Place) -> Lines:
-    return ["{", *indented(body(place.inner(), 3)), "}"]
+    return ["{", *indented(body(place.inner())), "}"]
 
 
 def read(place: Place, variables: Sequence[Variable]) -> str:

@@ -21,6 +21,7 @@ from stanimport.inference.blocks import planning, sweeps
 from stanimport.inference.density.posterior import Posterior
 from stanimport.source import Source
 from stanlib.arrays import progressions
+from stanlib.ppl.numpyro import control
 from stanlib.program import Variable
 
 from .interpreted import evaluate
@@ -45,13 +46,16 @@ def translated(text: str, backend: str, scheme: str, without: tuple[str, ...] = 
 def outcomes(
     text: str, data: dict[str, Any], points: Sequence[np.ndarray], backend: str = "numpyro", scheme: str = "mixed",
     without: Sequence[str] = (), jit: bool = True, parts: Sequence[str] = PARTS, blocks: bool = False,
+    scanned: bool = False,
 ) -> list[Outcome]:  # fmt: skip
     """What the program computes at each point; an error becomes the reason of a rejection.
 
     Without `jit` what JAX traces is evaluated in NumPy, see `interpreted`. Of `parts` Pyro always has all. With
-    `blocks` NumPyro's density is computed in blocks of one or two rows, where it can be divided.
+    `blocks` NumPyro's density is computed in blocks of one or two rows, where it can be divided; `scanned`, no loop of
+    NumPyro's is so short that it is written out.
     """
-    with _double(backend), _small_blocks() if blocks else contextlib.nullcontext():
+    small = _small_blocks() if blocks else contextlib.nullcontext()
+    with _double(backend), small, mock.patch.object(control, "UNROLL", 0 if scanned else control.UNROLL):
         try:
             module = translated(text, backend, scheme, tuple(without))
             evaluate = _numpyro(module, data, jit, parts) if backend == "numpyro" else _pyro(module, data)
