@@ -70,14 +70,14 @@ def _ragged(lower: object, upper: object, frame: Frame, dense: bool) -> entered:
     counts = np.maximum(high - low + 1, 0)
     if (counts == counts.flat[0]).all() and (low == low.flat[0]).all():
         return lanes(int(low.flat[0]), int(high.flat[0]))
-    first, last = int(low.min()), int(high.max())
+    if not counts.any():
+        return entered(frame)
+    first, last = int(low[counts > 0].min()), int(high[counts > 0].max())
     if dense and counts.sum() * WASTE >= counts.size * (last - first + 1):
         axis = Axis(last - first + 1, frame)
         index = Lanes(np.arange(first, last + 1), (axis,))
         return entered(_with_mask(Frame((*frame.axes, axis), frame.mask), index, lower, upper), index)
     repeated = np.repeat(np.arange(counts.size), counts.ravel())
-    if not repeated.size:
-        return entered(frame)
     starts = np.cumsum(counts.ravel()) - counts.ravel()
     values = np.arange(repeated.size) - starts[repeated] + low.ravel()[repeated]
     axis = Axis(repeated.size, frame, dict(zip(axes, np.unravel_index(repeated, counts.shape))))
