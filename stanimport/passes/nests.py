@@ -40,12 +40,12 @@ class Nest:
 
     def inline(self, e: gprob.Expr) -> gprob.Expr | None:
         """The expression over static variables and loop indices alone, or None."""
-        indices = self.indices
+        indices, sized = self.indices, self._only_sized(e)
         failed = False
 
         def change(node: object) -> object:
             nonlocal failed
-            if isinstance(node, gprob.Var) and node.name not in indices:
+            if isinstance(node, gprob.Var) and node.name not in indices and id(node) not in sized:
                 if node.name in self.definitions:
                     return self.definitions[node.name]
                 failed = failed or node.name in self.written or not self.static(node)
@@ -57,3 +57,11 @@ class Nest:
 
         made: gprob.Expr = traversal.rewrite(e, change)
         return None if failed else made
+
+    def _only_sized(self, e: gprob.Expr) -> set[int]:
+        """The variables in an expression, by identity, of which it asks what is known whatever their values: sizes."""
+        sizes = (n for n in traversal.walk(e) if isinstance(n, gprob.Apply) and self.static(n))
+        inside = ([v for v in traversal.walk(n) if isinstance(v, gprob.Var)] for n in sizes)
+        changing = {*self.indices, *self.definitions}
+        return {id(v) for found in inside if not any(v.name in changing or v.name in self.written for v in found)
+                for v in found}  # fmt: skip

@@ -140,7 +140,7 @@ class Lanes:
         if after and self._differs((s.lower, s.upper), scope.varying() | scope.sequential):
             raise Refused("the last value of a variable, where some iterations around may have none")
         variables = Variables(private, carried, after)
-        inside = scope.inside(s.name, private)
+        inside = scope.inside(s, private)
         made, inside = self._distributed(replace(s, body=body), accesses, inside, variables, not (alike or left))
         done = list(self._each(made, inside))
         done += [gprob.Last(s.span, n, s.name, INT) for n in lasting]

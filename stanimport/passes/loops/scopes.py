@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from stanlib.dataclass import dataclass
 
 from ...ir import gprob
-from ...ir.uses import written
+from ...ir.uses import mentions, written
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Scope:
     loops: tuple[str, ...] = ()
     home: Mapping[str, int] = field(default_factory=dict)
     sequential: frozenset[str] = frozenset()  # the indices of the other loops around
-    changing: frozenset[str] = frozenset()  # what those loops write
+    changing: frozenset[str] = frozenset()  # what those loops write, and indices that move with theirs
 
     def lives(self, name: str) -> int:
         return self.home.get(name, 0)
@@ -27,9 +27,12 @@ class Scope:
         depth = self.lives(name)
         return self.loops[depth] if depth < len(self.loops) else None
 
-    def inside(self, loop: str, private: set[str]) -> "Scope":
-        depth = len(self.loops) + 1
-        return replace(self, loops=(*self.loops, loop), home={**self.home, **dict.fromkeys(private, depth)})
+    def inside(self, s: gprob.For, private: set[str]) -> "Scope":
+        """The scope inside of a loop of lanes, whose index changes with what its lower bound depends on."""
+        depth, moves = len(self.loops) + 1, mentions(s.lower, self.changing | self.sequential)
+        home = {**self.home, **dict.fromkeys(private, depth)}
+        changing = self.changing | {s.name} if moves else self.changing
+        return replace(self, loops=(*self.loops, s.name), home=home, changing=changing)
 
     def declaring(self, name: str) -> "Scope":
         return replace(self, home={**self.home, name: len(self.loops)})
