@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 LIFE = 300  # programs that one process tries: compiled code stays in its memory
 SECONDS = 600.0  # Stan's compiler takes minutes where others compute
 # one of our translations by lot, all of them, one of programs whose indices may be out of range, one of programs
-# that stanli can't run, by Stan's own compiler, the density in blocks of a few rows, of programs that can be divided, or
-# a few of programs that are dense nests of loops
+# that stanli can't run, by Stan's own compiler, the density in blocks of a few rows, of programs that can be divided,
+# or a few of programs that are dense nests of loops
 MODES = ("quick", "thorough", "rejections", "compiled", "blocks", "nests")
 
 

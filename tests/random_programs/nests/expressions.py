@@ -57,9 +57,8 @@ def condition(place: Place, static: bool) -> str:
     if static and not place.data_only or c.chance(30):
         known = [i for i in ints(place) if i.static or not static]
         left, right = c.pick(known), c.pick(known)
-        forms = [f"{left.text} > {right.text}", f"{left.text} == {right.text}", f"({left.text} + {right.text}) % 2 == 0",
-                 f"{left.text} > {c.between(0, 2)}", *_of_data(place)]  # fmt: skip
-        return c.pick(forms)
+        forms = [f"{left.text} > {right.text}", f"{left.text} == {right.text}", f"{left.text} > {c.between(0, 2)}"]
+        return c.pick([*forms, f"({left.text} + {right.text}) % 2 == 0", *_of_data(place)])
     return f"{real(place, 1)} {c.pick(['>', '<'])} {c.pick([real(place, 0), '0.2', '-0.1'])}"
 
 

@@ -63,7 +63,7 @@ def _inner(place: Place) -> Lines:
     """The body of a loop, which has variables of its own in many cases."""
     c, lines = place.choices, []
     if "apart" in place.features:
-        lines += [f"{v.name} = {real(place, 1)};" for v in place.assignable(REAL, VECTOR) if v.kind == REAL and c.chance(60)]
+        lines += [f"{v.name} = {real(place, 1)};" for v in place.assignable(REAL) if c.chance(60)]
     for kind in ("locals", "ints", "counters"):
         if kind in place.features and c.chance(40 if kind == "locals" else 15):
             lines += declared(place, {"locals": c.pick([REAL, REAL, VECTOR]), "ints": INT}.get(kind, "counter"))

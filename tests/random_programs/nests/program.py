@@ -10,7 +10,20 @@ from ..program import RandomProgram
 from .expressions import called, real
 from .loops import loop
 from .scope import (
-    INT, INTS, MATRIX, REAL, REALS, VECTOR, VECTORS, Function, Int, Names, Place, Size, Variable, indented,
+    INT,
+    INTS,
+    MATRIX,
+    REAL,
+    REALS,
+    VECTOR,
+    VECTORS,
+    Function,
+    Int,
+    Names,
+    Place,
+    Size,
+    Variable,
+    indented,
 )  # fmt: skip
 from .statements import FEATURES, Lines, body, declared, read
 
@@ -89,8 +102,8 @@ def _functions(place: Place) -> Lines:
 
 def _function(place: Place, f: Function, known: list[Function]) -> Lines:
     n = place.sizes["N"]
-    inner = Place(place.choices, place.names, {"N": Size("size(q)", n.value)}, place.features, functions=list(known), returns=True,
-                  target=f.adds, around=6, most=place.most)  # fmt: skip
+    inner = Place(place.choices, place.names, {"N": Size("size(q)", n.value)}, place.features, functions=list(known),
+                  returns=True, target=f.adds, around=6, most=place.most)  # fmt: skip
     inner.escapes = inner.has_dynamic and place.choices.chance(30)
     inner.variables += [Variable("q", VECTOR, (inner.sizes["N"],)), Variable("r", REAL)]
     inner.indices.append(Int("d", 0, n.value))

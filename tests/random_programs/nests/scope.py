@@ -51,7 +51,7 @@ class Variable:
         assignable: whether statements may change it.
         use: what the loop around does with it: "free", or "sum" and "last" for what it only adds to, or assigns to, and
             does not read.
-        room: of a counter, how many more times it may be added to without a look at its bound; None for other variables.
+        room: of a counter, how many more times it may be added to without a look at its bound; None for others.
     """
 
     name: str

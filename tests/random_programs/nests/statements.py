@@ -221,7 +221,8 @@ def declared(place: Place, kind: str) -> Lines:
     if kind in (INT, "counter"):
         return [_int(place, n, kind)]
     sizes: tuple[Size, ...] = () if kind == REAL else (n, m) if kind in (MATRIX, VECTORS) else (n,)
-    start, name = "0" if c.chance(40) else atom(place), place.names.fresh({REAL: "x", INTS: "k", MATRIX: "m"}.get(kind, "v"))
+    start, letter = "0" if c.chance(40) else atom(place), {REAL: "x", INTS: "k", MATRIX: "m"}.get(kind, "v")
+    name = place.names.fresh(letter)
     text = {
         REAL: f"real {name} = {start};", VECTOR: f"vector[{n.text}] {name} = rep_vector({start}, {n.text});",
         REALS: f"array[{n.text}] real {name} = rep_array({start}, {n.text});",
