@@ -76,7 +76,7 @@ def written(f, i):
 
 
 def of_arrays(f, overload, names):
-    """Two calls for all elements of arrays, the second one with numbers beside one array; nothing for other functions."""
+    """Two calls for all elements of arrays, the second one with numbers beside one array; nothing for others."""
     scalars = overload.types and all(map(is_scalar, overload.types))
     if not scalars or overload_of(f, tuple(np.array([v, v]) for v in arguments(f))) is None:
         return ""
