@@ -5,7 +5,7 @@ is the library's. Calls name the variants of functions that they need.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -54,7 +54,7 @@ class Operands:
         """A node whose expressions are prepared."""
         return traversal.rewrite_parts(node, self)
 
-    def with_static(self, names: set[str]) -> Operands:
+    def with_static(self, names: Set[str]) -> Operands:
         """The same where these variables are known."""
         return replace(self, times=replace(self.times, dynamic=self.times.dynamic - names))
 

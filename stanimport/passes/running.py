@@ -49,14 +49,15 @@ class Facts:
 class Running:
     """Prepares the statements of one body.
 
-    `lanes` are the loops around whose iterations run at once, `nest` the traced ones; `branch` tells that a branch that
-    is traced is around.
+    `lanes` are the loops around whose iterations run at once, `nest` the traced ones; `rows` is what the iterations of
+    recurrences around have of data; `branch` tells that a branch that is traced is around.
     """
 
     facts: Facts
     operands: Operands
     lanes: tuple[str, ...] = ()
     nest: Nest | None = None
+    rows: frozenset[str] = frozenset()
     branch: bool = False
 
     @property
@@ -180,10 +181,9 @@ class Running:
         return replace(self.operands.parts(s), of_data=of_data)
 
     def _is_data(self, e: gprob.Expr) -> bool:
-        """Whether a value comes from data alone; the index of a traced loop is no parameter."""
-        if self.nest is None:
-            return not self.is_dynamic(e)
-        return not self.operands.with_static(self.nest.indices).times.is_dynamic(e)
+        """Whether a value comes from data alone; the index of a traced loop is no parameter, nor is a row of data."""
+        known = self.rows if self.nest is None else self.rows | self.nest.indices
+        return not self.operands.with_static(known).times.is_dynamic(e)
 
     # --- control flow
 
@@ -237,7 +237,9 @@ class Running:
         around = self.lanes[:-1]
         index = {s.name} if s.ragged else frozenset()
         varying = (self.operands.varying - {s.loop} if around else frozenset()) | index
-        step = replace(self, operands=replace(self.operands, varying=varying), lanes=around)
+        computed = self.operands.times.dynamic - self.rows
+        rows = self.rows | {s.name} | {own for own, i in zip(s.given, s.inputs) if i not in computed}
+        step = replace(self, operands=replace(self.operands, varying=varying), lanes=around, rows=rows)
         return replace(self.operands.parts(s), body=step.block(s.body))
 
     def while_(self, s: gprob.While) -> gprob.While:

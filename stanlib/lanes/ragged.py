@@ -18,7 +18,7 @@ from ..arrays import namespace
 from ..dataclass import dataclass
 from .control import masked_by, merge
 from .frames import Axis, Frame, current, entered
-from .values import Lanes, full, known, move_front, operand, refined
+from .values import Lanes, full, known, move_front, moved_behind, operand, refined
 
 State = tuple[Any, ...]
 Step = Callable[..., tuple[State, State]]
@@ -56,7 +56,8 @@ def recur(run: Run, loop: Lanes, step: Step, carry: State, inputs: State, adds: 
         steps = Lanes(np.arange(table.step.size), (table.step,))
         given = (table.active, *(table.spread(v) for v in (loop, *(inputs[k] for k in moved))))
         final, outputs = run(steps, even, begin, given)
-    gathered = tuple(table.terms(o, around) if isinstance(o, tuple) else table.gathered(o) for o in outputs)
+    place = frame.axes.index(table.flat)
+    gathered = tuple(table.terms(o, around, place) if isinstance(o, tuple) else table.gathered(o) for o in outputs)
     return tuple(map(table.afterwards, final, carry)), gathered
 
 
@@ -103,14 +104,13 @@ class Table:
         place = tuple(self.row if a is self.lane else self.column for a in own)
         return self._placed(output, place, (self.flat,), own) if own else output
 
-    def terms(self, output: tuple[Any], frame: Frame) -> tuple[Any]:
-        """What all steps add to the target, of the iterations alone: (iterations, other axes of the frame, ...)."""
-        (data,), shape = output, (self.step.size, *frame.shape)
-        count = math.prod(data.shape)
-        if not count or count % math.prod(shape):  # there are steps that add nothing
+    def terms(self, output: tuple[Any], frame: Frame, place: int) -> tuple[Any]:
+        """What all steps add to the target, of the iterations alone, their axis behind so many others of the frame."""
+        (data,), shape = output, (*frame.shape, self.step.size)
+        if tuple(data.shape)[: len(shape)] != shape:  # there are steps that add nothing
             return output
-        table = move_front(data.reshape((*shape, -1)), [0, 1 + frame.axes.index(self.lane)])
-        return (namespace((table,)).get(table, (self.column, self.row)),)
+        table = move_front(data, [frame.axes.index(self.lane), len(frame.axes)])
+        return (moved_behind(namespace((table,)).get(table, (self.row, self.column)), place),)
 
     def afterwards(self, final: Any, begun: Any) -> Any:
         """What is carried behind the loop, in the lanes around it: those without iterations keep what they had.

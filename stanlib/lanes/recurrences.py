@@ -12,7 +12,7 @@ from ..errors import StanIndexError
 from . import ragged
 from .frames import Axis, Frame, current, entered
 from .indexing import any_at, clipped, may_stray
-from .values import Lanes, full, move_front, operand
+from .values import Lanes, full, move_front, moved_behind, operand
 
 State = tuple[Any, ...]
 
@@ -82,23 +82,30 @@ def run_in_python(
             now = [i if a is None else of_iteration(a[k], others(i, axis)) for i, a in zip(inputs, arrays)]
             carry, out = step(int(indices[k]), *carry, *now)
             collected.append(out)
-        outputs = tuple(_stacked([c[i] for c in collected], axis, frame) for i in range(len(collected[0])))
+    place = current().axes.index(axis)
+    outputs = tuple(_stacked([c[i] for c in collected], axis, frame, place) for i in range(len(collected[0])))
     return carry, outputs
 
 
-def _terms(values: Sequence[object]) -> object:
-    """What all iterations add to the target; those that add nothing are left out."""
+def _terms(values: Sequence[object], place: int) -> object:
+    """What all iterations add to the target, in the order of the program: behind so many loops around, place by place.
+
+    Iterations that add nothing are left out.
+    """
     given = [v[0] if isinstance(v, tuple) else v for v in values if v is not None]
     if not given:
         return None
     xp = namespace(given)
-    return (xp.concatenate([xp.reshape(xp.asarray(v), (-1,)) for v in xp.convert(given)]),)
+    arrays = [xp.asarray(v) for v in xp.convert(given)]
+    if len({tuple(a.shape) for a in arrays}) == 1:
+        return (moved_behind(xp.stack(arrays), place),)
+    return (xp.concatenate([xp.reshape(a, (-1,)) for a in arrays]),)
 
 
-def _stacked(values: Sequence[object], axis: Axis, frame: Frame) -> object:
+def _stacked(values: Sequence[object], axis: Axis, frame: Frame, place: int) -> object:
     """The outputs of all iterations along the axis of the loop; additions to the target stay complete ones."""
     if any(v is None or isinstance(v, tuple) for v in values):
-        return _terms(values)
+        return _terms(values, place)
     union = {a for v in values if type(v) is Lanes for a in v.axes}
     axes = tuple(a for a in frame.axes if a in union)
     arrays = [full(operand(v), Frame(axes)) if axes else v for v in values]

@@ -145,6 +145,12 @@ def move_front(data: Any, positions: Sequence[int]) -> Any:
     return permuted(data, (*positions, *rest))
 
 
+def moved_behind(data: Any, count: int) -> Any:
+    """The array with its first dimension behind so many of those that follow it, if there are as many."""
+    dims = len(data.shape)
+    return permuted(data, (*range(1, count + 1), 0, *range(count + 1, dims))) if 0 < count < dims else data
+
+
 def permuted(data: Any, order: Sequence[int]) -> Any:
     """The array with its dimensions in another order."""
     if tuple(order) == tuple(range(len(order))):

@@ -16,10 +16,10 @@ import numpy as np
 from ...errors import LIMITS, StanDomainError, StanError, StanIndexError
 from ...lanes import control as in_lanes
 from ...lanes import ragged
-from ...lanes.frames import Axis, entered
+from ...lanes.frames import Axis, current, entered
 from ...lanes.laws import plain
 from ...lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
-from ...lanes.values import Lanes, combine, known
+from ...lanes.values import Lanes, combine, known, moved_behind
 from ...lifted import lifted_under, lifting
 from ...rejection import decided
 from . import selection, while_loops
@@ -224,7 +224,7 @@ def _stack(terms: list[Any]) -> np.ndarray | tuple[jax.Array]:
     if len({jnp.shape(t) for t in terms} - {()}) > 1:
         return (jnp.concatenate([jnp.ravel(t) for t in terms]),)
     shape = jnp.broadcast_shapes(*map(jnp.shape, terms))
-    return (jnp.stack([jnp.broadcast_to(t, shape) for t in terms]),)
+    return (moved_behind(jnp.stack([jnp.broadcast_to(t, shape) for t in terms]), len(current().axes)),)
 
 
 def _scan(indices: np.ndarray, body: Callable[..., State], state: State, outputs: int) -> State:
@@ -239,7 +239,8 @@ def _scan(indices: np.ndarray, body: Callable[..., State], state: State, outputs
         return fitted(result[:count], target), (terms, flag)
 
     final, (stacked, flags) = jax.lax.scan(step, fitted(state, target), indices)
-    return settled((*final, *((t,) for t in stacked)), flags)
+    around = len(current().axes)
+    return settled((*final, *((moved_behind(t, around),) for t in stacked)), flags)
 
 
 def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: State, outputs: int) -> State:
@@ -348,6 +349,8 @@ def _scanned(one: Callable[..., Any], carry: State, indices: Any, arrays: dict[i
 
 def _of_all(output: object, axis: Axis) -> Any:
     """The stacked outputs of all iterations; additions to the target stay complete ones."""
-    if output is None or isinstance(output, tuple):
+    if isinstance(output, tuple):
+        return (moved_behind(output[0], current().axes.index(axis)),)
+    if output is None:
         return output
     return Lanes(output.data, (axis, *output.axes)) if type(output) is Lanes else Lanes(output, (axis,))
