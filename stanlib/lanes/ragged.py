@@ -50,7 +50,7 @@ def recur(run: Run, loop: Lanes, step: Step, carry: State, inputs: State, adds: 
         whole = holds is not None and bool(holds.all())
         with entered(masked_by(active, current())) if adds and not whole else nullcontext():
             after, outputs = step(index, *started, *now)
-        return tuple(merge(active, a, b) for a, b in zip(after, before)), outputs
+        return tuple(merge(active, a, b) for a, b in zip(after, before)), tuple(map(_here, outputs))
 
     with entered(Frame((*around.axes, table.step), around.mask)):
         steps = Lanes(np.arange(table.step.size), (table.step,))
@@ -59,6 +59,11 @@ def recur(run: Run, loop: Lanes, step: Step, carry: State, inputs: State, adds: 
     place = frame.axes.index(table.flat)
     gathered = tuple(table.terms(o, around, place) if isinstance(o, tuple) else table.gathered(o) for o in outputs)
     return tuple(map(table.afterwards, final, carry)), gathered
+
+
+def _here(output: object) -> object:
+    """An output by the axes of the table: what began as a value of the loops around may still have theirs."""
+    return refined(output, current()) if type(output) is Lanes else output
 
 
 def _parents(axis: Axis) -> tuple[Axis, ...]:

@@ -12,7 +12,7 @@ from ..errors import StanIndexError
 from . import ragged
 from .frames import Axis, Frame, current, entered
 from .indexing import any_at, clipped, may_stray
-from .values import Lanes, full, move_front, moved_behind, operand
+from .values import Lanes, full, move_front, moved_behind, operand, refined
 
 State = tuple[Any, ...]
 
@@ -106,6 +106,7 @@ def _stacked(values: Sequence[object], axis: Axis, frame: Frame, place: int) -> 
     """The outputs of all iterations along the axis of the loop; additions to the target stay complete ones."""
     if any(v is None or isinstance(v, tuple) for v in values):
         return _terms(values, place)
+    values = [refined(v, frame) if type(v) is Lanes else v for v in values]
     union = {a for v in values if type(v) is Lanes for a in v.axes}
     axes = tuple(a for a in frame.axes if a in union)
     arrays = [full(operand(v), Frame(axes)) if axes else v for v in values]
