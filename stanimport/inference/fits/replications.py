@@ -74,7 +74,8 @@ class Replicator:
             variable, where = variable_of(name, self.posterior.program), places[name]
             drawn = _drawn(key_of(key, i), site)
             if drawn is None:
-                self.failed[variable] = f"there is no way to draw from the law {type(site['fn']).__name__}"
+                law = getattr(site["fn"], "CALLED", type(site["fn"]).__name__)
+                self.failed[variable] = f"there is no way to draw from its law, {law}"
                 continue
             if isinstance(where, str):
                 self.failed[variable] = where

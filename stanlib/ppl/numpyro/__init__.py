@@ -227,6 +227,7 @@ def factor_terms(name: str, *parts: object) -> None:
 class Terms(dist.Distribution):
     """Log densities that were computed elsewhere."""
 
+    CALLED = "one of which only the density is known"
     pytree_data_fields = ("log_densities",)
 
     def __init__(self, log_densities: Any):
