@@ -104,23 +104,6 @@ def rewrite(node: object, change: Callable[[Any], object]) -> Any:
     return change(replace(node, **new) if new else node)
 
 
-def rewrite_from_top(node: Any, change: Callable[[Any], Any]) -> Any:
-    """The node rebuilt from the top: `change` is applied to every node before the parts that it then has."""
-    if isinstance(node, tuple):
-        return _same_or_new(node, [rewrite_from_top(n, change) for n in node])
-    if not isinstance(node, NODES):
-        return node
-    node = change(node)
-    new: dict[str, Any] = {}
-    for name in _parts(node):
-        old = getattr(node, name)
-        if isinstance(old, NODES) or isinstance(old, tuple):
-            made = rewrite_from_top(old, change)
-            if made is not old:
-                new[name] = made
-    return replace(node, **new) if new else node
-
-
 def _same_or_new(old: tuple[object, ...], items: list[Any]) -> tuple[object, ...]:
     """The old tuple where no item has changed: whoever rewrites need not compare deep programs."""
     return old if all(a is b for a, b in zip(old, items)) else tuple(items)

@@ -146,7 +146,7 @@ class Table:
         return Lanes(picked, (*axes, *(a for a in value.axes if a not in own)))
 
 
-def _axes(value: Any) -> tuple[Axis, ...]:
+def _axes(value: object) -> tuple[Axis, ...]:
     return value.axes if type(value) is Lanes else ()
 
 

@@ -3,13 +3,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..arrays import namespace
+from ..arrays.base import Array
 from .frames import Axis, Frame, current
 from .handing import hand_over
+
+Each = TypeVar("Each", bound=Array)
 
 
 class Lanes:
@@ -145,10 +148,13 @@ def move_front(data: Any, positions: Sequence[int]) -> Any:
     return permuted(data, (*positions, *rest))
 
 
-def moved_behind(data: Any, count: int) -> Any:
+def moved_behind(data: Each, count: int) -> Each:
     """The array with its first dimension behind so many of those that follow it, if there are as many."""
     dims = len(data.shape)
-    return permuted(data, (*range(1, count + 1), 0, *range(count + 1, dims))) if 0 < count < dims else data
+    if not 0 < count < dims:
+        return data
+    moved: Each = permuted(data, (*range(1, count + 1), 0, *range(count + 1, dims)))
+    return moved
 
 
 def permuted(data: Any, order: Sequence[int]) -> Any:

@@ -17,7 +17,7 @@ from ...ir import gprob, traversal
 from ...ir.calls import apply
 from ...ir.fresh import Fresh, stem
 from ...ir.uses import declared, loop_indices, mentions, walk_statements, written, written_in_order
-from . import regions
+from . import from_top, regions
 from .accesses import flattened, of_statement, step_indices
 from .affine import Linear, difference, key, linear
 from .hoisting import Hoist, chosen
@@ -281,7 +281,7 @@ def _with_rows(
             return gprob.Place(row(indices_), kind, node.span, (gprob.Step(node.type, rest),) if rest else ())
         return node
 
-    out: tuple[gprob.Stmt, ...] = traversal.rewrite_from_top(body, change)
+    out: tuple[gprob.Stmt, ...] = from_top.rewrite(body, change)
     return out
 
 
