@@ -38,8 +38,8 @@ class Runs:
         """
         kinds = np.concatenate([self.kinds.reshape(-1), self.kinds[self.run, self.column]])
         steps = np.concatenate([self.lengths.reshape(-1), self.steps])
-        of_kind = (np.unique(kinds)[:, None] == kinds) * 1.0
-        growth, added, of_kind = xp.convert((growth[np.unique(kinds)], added[np.unique(kinds)], of_kind))
+        used = np.unique(kinds)
+        growth, added, of_kind = xp.convert((growth[used], added[used], (used[:, None] == kinds) * 1.0))
         growth, added = power(xp, xp.matmul(growth, of_kind), xp.matmul(added, of_kind), steps)
         shape, size = self.kinds.shape, self.kinds.size
         whole = xp.reshape(growth[:size], shape), xp.reshape(added[:size], shape)

@@ -110,7 +110,7 @@ def divided(name: str) -> Way:
 def few(name: str) -> list[Way]:
     """The translations that a nest of loops gets, by its name: on both backends with all passes, and another."""
     draw = random.Random(f"way of {name}")
-    parts = ours.PARTS[draw.random() < 0.3 :][:1]
+    parts = (ours.PARTS[draw.random() < 0.3],)
     other, scanned = draw.choice(WAYS), draw.random() < 0.7
     made = [replace(w, jit=False, parts=parts, scanned=scanned) for w in (FIRST[0], other)]
     return [FIRST[1], made[0], other if other.backend == "pyro" else made[1]]
@@ -132,7 +132,7 @@ def judged(program: RandomProgram, ways: Sequence[Way], name: str, mode: str, ar
     """The verdict on a program of a mode.
 
     Nests of loops are evaluated statement by statement, as stanli takes long for them and its loops have faults; of
-    four of them one is stanli's too, and what it alone differs in is the same.
+    ten of them one is stanli's too, and what it alone differs in is the same.
     """
     if mode != "nests":
         return trial(program, ways, name, arbiter)
