@@ -6,23 +6,27 @@ values of those ints, data or indices of loops, and places are told the number o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
-from typing import Any
+from functools import partial
 
 from stanlib.dataclass import dataclass
 from stanlib.types import INT, array
 
-from ..ir import gprob, traversal, uses
+from ..ir import gprob, uses
 from ..ir.calls import raw
 from ..ir.fresh import Fresh
-from ..ir.likeness import same
 from .distributing import distributed
+from .ints import collect, nothing
 from .nodes import substituted
+from .origins import Reading
 from .parameters import Stmts, variable
 
 
 @dataclass(frozen=True)
 class Alike:
-    """The loops around a term, its statements inside of them, and the ints that it depends on there."""
+    """The loops around a term, its statements inside of them, and the ints that it depends on there.
+
+    `numbers` are statements that set some of these.
+    """
 
     loops: tuple[gprob.For, ...]
     body: Stmts
@@ -31,6 +35,7 @@ class Alike:
     count: str  # how many rows there are,
     row: str  # the index of the loop over rows,
     firsts: tuple[str, ...]  # and by loop the indices of the place that has a row first
+    numbers: Stmts = ()
 
     def made(
         self, counts: Sequence[gprob.Expr], at: Sequence[gprob.IndexExpr], around: Callable[[Stmts], Stmts],
@@ -44,6 +49,7 @@ class Alike:
         indices = [variable(INT, span, loop.name) for loop in self.loops]
         recorded = [names.helper("key") for _ in (*self.keys, *indices)]
         zero = raw("discrete_filled__", t, span, gprob.int_const(0, span), *counts)
+        yield from self.numbers
         sets: Stmts = ()
         for name, e in zip(recorded, (*self.keys, *indices)):
             yield gprob.Declare(span, name, gprob.Sized(t, tuple(counts)), None, zero)
@@ -72,11 +78,13 @@ class Alike:
 
 
 def alike(
-    top: Stmts, loops: Sequence[gprob.For], bounds: Sequence[gprob.Expr], static: Set[str], names: Fresh
+    top: Stmts, loops: Sequence[gprob.For], bounds: Sequence[gprob.Expr], static: Set[str], names: Fresh,
+    reading: Reading | None = None,
 ) -> Alike | None:  # fmt: skip
     """What a term in these loops, whose values have these bounds, depends on.
 
-    None where that is no ints, or in every iteration others, or data alone.
+    None where that is no ints, or in every iteration others, or data alone. `reading` tells of containers
+    that it reads.
     """
     indices = {loop.name for loop in loops}
     found = _inside(top, loops, static | indices)
@@ -84,13 +92,14 @@ def alike(
         return None
     around, body = found
     keys: list[gprob.Expr] = []
-    _collect((*body, *bounds), indices, static, keys)
+    collect((*body, *bounds), indices, static, keys, nothing if reading is None else partial(reading.number, indices))
     bare = {k.name for k in keys if isinstance(k, gprob.Var)}
     if not keys or bare == indices or _read(body) <= static | indices:
         return None
     firsts = tuple(names.helper("first") for _ in loops)
     helper = names.helper
-    return Alike(around, body, tuple(keys), helper("codes"), helper("rows"), helper("row"), firsts)
+    numbers = () if reading is None else tuple(reading.statements(uses.names_in(tuple(keys))))
+    return Alike(around, body, tuple(keys), helper("codes"), helper("rows"), helper("row"), firsts, numbers)
 
 
 def _inside(
@@ -115,15 +124,3 @@ def _read(body: Stmts) -> set[str]:
     """The names from outside that statements read."""
     own = uses.declared(body) | uses.loop_indices(body)
     return {n for s in uses.walk_statements(body) for n in uses.reads(s)} - own
-
-
-def _collect(node: Any, indices: Set[str], static: Set[str], keys: list[gprob.Expr]) -> None:
-    """Adds the ints of data in which indices of loops stand, and the indices that stand elsewhere."""
-    key = isinstance(node, gprob.Var) and node.name in indices
-    if isinstance(node, gprob.Index) and node.type == INT and uses.mentions(node, indices):
-        key = uses.names_in(node) <= static | indices
-    if not key:
-        for c in node if isinstance(node, tuple) else traversal.children(node):
-            _collect(c, indices, static, keys)
-    elif not any(same(node, k) for k in keys):
-        keys.append(node)

@@ -22,6 +22,7 @@ from .exclusions import impossible, without_excluded
 from .lookups import looked_up
 from .nodes import renamed, with_names
 from .normal import normalized
+from .origins import Origins, Reading
 from .outcomes import with_impossible_ones
 from .parameters import Discrete, Stmts, of_program, setup, text, variable
 from .recorded import verify_steps
@@ -109,7 +110,8 @@ class Summing:
         logs, body = looked_up(body, declared, discrete, found, self.names)
         made += logs
         sizes |= {s.name: s.sized for s in uses.walk_statements((*made, *body)) if isinstance(s, gprob.Declare)}
-        tables, arguments = self._tabulated(body, discrete, static, found, sizes, tallies)
+        origins = self._origins(body, static, logs)
+        tables, arguments = self._tabulated(body, discrete, static, found, sizes, tallies, origins)
         return (*made, *tables), (*self.described(), *tallies.told, *arguments)
 
     def sizes(self) -> dict[str, gprob.Sized]:
@@ -119,19 +121,27 @@ class Summing:
 
     def _tabulated(
         self, body: Stmts, discrete: Mapping[str, Discrete], static: Set[str], found: Set[str],
-        sizes: Mapping[str, gprob.Sized], tallies: Tallies,
+        sizes: Mapping[str, gprob.Sized], tallies: Tallies, origins: Origins,
     ) -> tuple[list[gprob.Stmt], list[gprob.Expr]]:  # fmt: skip
         """The tables of the terms of a body, where they stand among what depends on no discrete parameter."""
         made: list[gprob.Stmt] = []
         arguments: list[gprob.Expr] = []
         excluding = tuple(impossible(body, static | discrete.keys()))
+        before = len(self.source.block("transformed parameters"))
         for at, s in enumerate(body):
             for term in terms.collected(body, at, found):
-                one = table(term, discrete, static, sizes, excluding, self.names, tallies)
+                reading = Reading(origins, before + at)
+                one = table(term, discrete, static, sizes, excluding, self.names, tallies, reading)
                 made += one.statements
                 arguments += one.arguments
             made += terms.rest((s,), found)
         return made, arguments
+
+    def _origins(self, body: Stmts, static: Set[str], logs: Stmts) -> Origins:
+        """Those of the containers of the model and before it, which logarithms of them have too."""
+        before = self.source.block("transformed parameters")
+        of = {s.name: n for s in logs if isinstance(s, _DECLARE) for n in uses.names_in(s.value)}
+        return Origins((*before, *body), of, static, terms.impure_functions(self.source), self.names)
 
     def static(self, made: Sequence[gprob.Stmt]) -> set[str]:
         """The variables that depend on data alone."""

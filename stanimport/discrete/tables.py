@@ -23,6 +23,7 @@ from ..ir.fresh import Fresh
 from . import values
 from .alike import Alike, alike
 from .nodes import renamed, with_names
+from .origins import Reading
 from .parameters import Discrete, Stmts, text, variable
 from .pinned import may_be_zero
 from .probable import is_probable, valued
@@ -50,7 +51,7 @@ class Table:
 
 def table(
     term: Term, discrete: Mapping[str, Discrete], static: Set[str], sizes: Mapping[str, gprob.Sized],
-    excluding: Stmts, names: Fresh, tallies: Told | None = None,
+    excluding: Stmts, names: Fresh, tallies: Told | None = None, reading: Reading | None = None,
 ) -> Table:  # fmt: skip
     """The code for a term.
 
@@ -58,17 +59,17 @@ def table(
         static: The variables that depend on data alone.
         sizes: The declarations of all variables.
         excluding: Empty branches on what makes all terms impossible.
-        tallies: The counts among the discrete parameters.
+        tallies, reading: The counts among the discrete parameters; what is known of containers.
     """
-    return _Builder(term, discrete, static, sizes, excluding, names, tallies).build()
+    return _Builder(term, discrete, static, sizes, excluding, names, tallies, reading).build()
 
 
 class _Builder:
     def __init__(
         self, term: Term, discrete: Mapping[str, Discrete], static: Set[str], sizes: Mapping[str, gprob.Sized],
-        excluding: Stmts, names: Fresh, tallies: Told | None = None,
+        excluding: Stmts, names: Fresh, tallies: Told | None = None, reading: Reading | None = None,
     ):  # fmt: skip
-        self.term, self.names, self.static, self.sizes = term, names, static, sizes
+        self.term, self.names, self.static, self.sizes, self.reading = term, names, static, sizes, reading
         self.span = term.statement.span
         self.sites, loops = own_sites(term, discrete, static, names)
         self.excluding = self._conditions(excluding, discrete.keys())
@@ -155,9 +156,8 @@ class _Builder:
 
     def _is_partial(self) -> bool:
         """Whether loops differ in length, or branches in them that data decide leave the term out."""
-        if any(uses.names_in((s.lower, s.upper)) & self.indices for s in self.loops):
-            return True
-        return any(isinstance(s, gprob.If) for s in self._taken()) and bool(self.loops)
+        differ = any(uses.names_in((s.lower, s.upper)) & self.indices for s in self.loops)
+        return differ or any(isinstance(s, gprob.If) for s in self._taken()) and bool(self.loops)
 
     def _places(self, counts: Sequence[gprob.Expr]) -> gprob.Expr:
         """Numbers the iterations in which the term stands; how many there are."""
@@ -267,7 +267,7 @@ class _Builder:
         varying = [s for s in self.sites if s.discrete.varies and s.index not in self.dense]
         bounds = [values.own_bound(s, name, self.span) for s in varying for name in ("lower", "upper")]
         bounds += [self.together.pattern(self._at(), self.span)] if self.together.told else []
-        return alike(top, self.loops, bounds, self.static, self.names)
+        return alike(top, self.loops, bounds, self.static, self.names, self.reading)
 
     def _tabulate_rows(self, a: Alike, counts: Sequence[gprob.Expr]) -> gprob.Expr:
         """Declares and fills a table with one row for places that are alike; the numbers of rows at all places."""

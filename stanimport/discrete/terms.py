@@ -142,6 +142,11 @@ def reading_functions(program: typed.TypedProgram) -> set[str]:
     return _functions_with(program, (gprob.TargetValue,))
 
 
+def impure_functions(program: typed.TypedProgram) -> set[str]:
+    """The program's functions that add to the target or read it, or call one that does."""
+    return _functions_with(program, (*LEAVES_THAT_ADD, gprob.TargetValue))
+
+
 def _functions_with(program: typed.TypedProgram, kinds: tuple[type, ...]) -> set[str]:
     """The program's functions with nodes of some kinds, and those that call one of them."""
     found: set[str] = set()

@@ -74,7 +74,9 @@ def _of_rows(xp: Namespace, label: str, numbers: np.ndarray, table: Array, codes
     """A term with the rows of its table, (K1, ..., Km, rows), at the places."""
     width = numbers.shape[1]
     table = permuted(xp, table, (width, *range(width)))
-    if isinstance(table, np.ndarray):  # which is looked at place by place
+    if len(codes) == xp.shape(table)[0] and (codes == np.arange(len(codes))).all():
+        yield from ascending(xp, label, numbers - 1, table)
+    elif isinstance(table, np.ndarray):  # which is looked at place by place
         yield from ascending(xp, label, numbers - 1, table[codes])
     else:
         yield from ascending(xp, label, numbers - 1, table, codes)

@@ -206,15 +206,26 @@ def places(stands: object) -> np.ndarray:
 def alike(keys: Sequence[Any]) -> np.ndarray:
     """Numbers from 1 for the places of arrays of one shape, the same where all of the arrays are.
 
-    Of arrays that are traced, data of a minibatch, nothing is known: then all are different.
+    Where all are different they are the places' own. Of arrays that are traced, data of a minibatch, nothing is known:
+    then all are different.
     """
     if any(namespace((k,)).known(k) is None for k in keys):
         return 1 + np.arange(np.size(keys[0])).reshape(np.shape(keys[0]))
-    which = np.zeros(np.size(keys[0]), int)
+    which, count = np.zeros(np.size(keys[0]), int), 1
     for k in keys:  # the numbers of pairs are those of the columns of all arrays, in their order
         values, at = _numbered(np.asarray(k, int).reshape(-1))
-        which = _numbered(which * values + at)[1]
+        count, which = _numbered(which * values + at)
+    which = np.arange(len(which)) if count == len(which) else which
     return which.reshape(np.shape(keys[0])) + 1
+
+
+def slices(numbers: object, gone: Sequence[int]) -> np.ndarray:
+    """Numbers from 1 for the places of an array without the axes `gone`, the same where all is along those."""
+    whole = np.asarray(numbers, int)
+    kept = [axis for axis in range(whole.ndim) if axis not in gone]
+    shape = tuple(whole.shape[axis] for axis in kept)
+    parts = whole.transpose(*kept, *gone).reshape(math.prod(shape), -1)
+    return alike(tuple(parts.T)).reshape(shape) if parts.size else np.ones(shape, int)
 
 
 def _numbered(x: np.ndarray) -> tuple[int, np.ndarray]:

@@ -90,6 +90,22 @@ def discrete_alike__(xp: Namespace, *keys: Array) -> Array:
     return alike(keys)
 
 
+@variadic_function("discrete_slices__")
+def discrete_slices__(xp: Namespace, numbers: Array, *gone: Real) -> Array:
+    """Numbers from 1 for the places of an array without the axes `gone`, the same where all is along those."""
+    from ..discrete.problem import slices
+
+    return slices(numbers, tuple(int(axis) for axis in gone))
+
+
+@variadic_function("discrete_positions__")
+def discrete_positions__(xp: Namespace, size: Real) -> Array:
+    """The numbers from 1 to so many."""
+    import numpy as np
+
+    return np.arange(1, int(size) + 1)
+
+
 @variadic_function("discrete_rows__")
 def discrete_rows__(xp: Namespace, codes: Array) -> Real:
     """How many different numbers such an array has."""

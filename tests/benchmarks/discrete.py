@@ -283,6 +283,43 @@ transformed parameters { array[I, 3] vector[3] next; array[3] vector[3] seen;
       f[t, k] = sum(path); }
     target += log(sum(f[T])); } }""",
     ),
+    "capture, matrices of rates": (
+        _captures(250, 6),
+        """data { int I; int T; array[I, T] int y; array[I] int first; array[I] int last; array[I, T] int known; }
+parameters { vector<lower=0, upper=1>[T - 1] survival; vector<lower=0, upper=1>[T - 1] sighting; %discrete% }
+transformed parameters { matrix<lower=0, upper=1>[I, T - 1] phi; matrix<lower=0, upper=1>[I, T - 1] p;
+  for (i in 1:I) { for (t in 1:(first[i] - 1)) { phi[i, t] = 0; p[i, t] = 0; }
+    for (t in first[i]:(T - 1)) { phi[i, t] = survival[t]; p[i, t] = sighting[t]; } } }""",
+        "array[I, T] int<lower=known, upper=1> z;",
+        """model { for (i in 1:I) for (t in (first[i] + 1):T) {
+  z[i, t] ~ bernoulli(z[i, t - 1] * phi[i, t - 1]); y[i, t] ~ bernoulli(z[i, t] * p[i, t - 1]); } }""",
+        """model { for (i in 1:I) { real chi = 1;
+    for (back in 1:(T - last[i])) { int t = T - back; chi = 1 - phi[i, t] + phi[i, t] * (1 - p[i, t]) * chi; }
+    target += log(chi);
+    for (t in (first[i] + 1):last[i]) { target += log(phi[i, t - 1]); y[i, t] ~ bernoulli(p[i, t - 1]); } } }""",
+    ),
+    "two places, simplexes": (
+        _sightings(200, 6),
+        """data { int I; int T; array[I, T] int y; array[I] int first; vector[I] x; }
+parameters { vector<lower=0, upper=1>[2] phi; vector<lower=0, upper=1>[2] move; vector<lower=0, upper=1>[2] p;
+  %discrete% }
+transformed parameters { array[3, I, T - 1] simplex[3] next; array[3, I, T - 1] simplex[3] seen;
+  for (i in 1:I) for (t in 1:(T - 1)) {
+    next[1, i, t] = [phi[1] * (1 - move[1]), phi[1] * move[1], 1 - phi[1]]';
+    next[2, i, t] = [phi[2] * move[2], phi[2] * (1 - move[2]), 1 - phi[2]]'; next[3, i, t] = [0, 0, 1]';
+    seen[1, i, t] = [p[1], 0, 1 - p[1]]'; seen[2, i, t] = [0, p[2], 1 - p[2]]'; seen[3, i, t] = [0, 0, 1]'; } }""",
+        "array[I, T] int<lower=1, upper=3> z;",
+        """model { for (i in 1:I) { if (z[i, first[i]] != y[i, first[i]]) target += negative_infinity();
+    for (t in (first[i] + 1):T) {
+      z[i, t] ~ categorical(next[z[i, t - 1], i, t - 1]); y[i, t] ~ categorical(seen[z[i, t], i, t - 1]); }
+} }""",
+        """model { for (i in 1:I) { array[T] vector[3] f; vector[3] path;
+    for (k in 1:3) f[first[i], k] = k == y[i, first[i]];
+    for (t in (first[i] + 1):T) for (k in 1:3) {
+      for (j in 1:3) path[j] = f[t - 1, j] * next[j, i, t - 1, k] * seen[k, i, t - 1, y[i, t]];
+      f[t, k] = sum(path); }
+    target += log(sum(f[T])); } }""",
+    ),
     "movers and stayers": (
         {"N": 60, "T": 10, "y": _ints(0, 1, 60, 10)},
         """data { int N; int T; array[N, T] int y; }
@@ -401,7 +438,7 @@ def compare(name: str, stan: Path | None, build: Path, funsor: bool, budget: flo
     if stan is not None:
         program = build / f"discrete_{name.replace(' ', '_')}.stan"
         program.write_text(head.replace("%discrete%", "") + "\n" + by_hand)
-        executable = stan_gradients.build(stan, program, build)
+        executable = stan_gradients.build(stan, program, build, native=False)
         model = stan_gradients.StanModel(executable, data, [hand.constrain(x) for x in points])
         timed["Stan"] = lambda: model.seconds(50) / 50
     compiling = gradients.compile_time(lambda p: ours.log_density(p["x"]), {"x": points[0]})
