@@ -128,6 +128,7 @@ class Origins:
         return self._containers[name]
 
     def _found(self, name: str) -> _Container | None:
+        """What the statements that set its components say; None where one of them can't be told."""
         declared = [s for s in self.body if isinstance(s, gprob.Declare) and s.name == name]
         if len(declared) != 1 or not declared[0].sized.shape or declared[0].sized.items:
             return None

@@ -131,7 +131,7 @@ def _nest(r: random.Random) -> str:
 
 
 def _assigned(r: random.Random, i: str, t: str) -> str:
-    at = r.choice([f"{i}, {t}"] * 4 + [f"{i}, ix[{t}]", f"first[{i}], {t}", "1, t", "i, 2", "N + 1 - i, t"])
+    at = r.choice([f"{i}, {t}"] * 8 + [f"{i}, ix[{t}]", f"first[{i}], {t}", "1, t", "i, 2", "N + 1 - i, t"])
     kind = r.random()
     if kind < 0.1:
         return f"s += {_value(r, i, t)}; "
@@ -139,9 +139,9 @@ def _assigned(r: random.Random, i: str, t: str) -> str:
         return f"d[{t}] = {_value(r, i, t)}; "
     if kind < 0.3:
         return f"c[{r.choice([i, 'first[i]', '1'])}] = {r.choice(['b', 'd'])}' * {_value(r, i, t)}; "
-    one = f"c[{at}] {r.choice(['=', '=', '=', '+='])} {_value(r, i, t)};"
+    one = f"c[{at}] {r.choice(['='] * 9 + ['+='])} {_value(r, i, t)};"
     if r.random() < 0.3:
-        condition = r.choice([f"k[{i}, {t}] == 1", f"{t} > 1", f"{t} == first[{i}]", f"b[{t}] > 0", f"{i} < {t}"])
+        condition = r.choice([f"k[{i}, {t}] == 1", f"{t} > 1", f"{t} == first[{i}]", f"{i} == 1", f"{i} < {t}"])
         other = f" else c[{at}] = {_value(r, i, t)};" if r.random() < 0.5 else ""
         return f"if ({condition}) {one}{other} "
     return one + " "
@@ -150,7 +150,7 @@ def _assigned(r: random.Random, i: str, t: str) -> str:
 def _value(r: random.Random, i: str, t: str) -> str:
     parts = ["a", f"b[{t}]", f"e[{i}]", f"b[k[{i}, {t}]]", f"b[ix[{t}]]", f"d[{t}]", "0.5", f"twice(b[{t}])",
              f"x[{i}, {t}]"]  # fmt: skip
-    weights = [4, 4, 2, 3, 2, 2, 2, 1, 1]
+    weights = [6, 8, 1, 5, 3, 1, 2, 2, 0.5]
     others = ["s", f"c[{i}, {t}]", f"c[1, {t}]", f"({t} > 1 ? b[{t} - 1] : a)"]
-    found = r.choices([*parts, *others], [*weights, 1, 1, 1, 1])
+    found = r.choices([*parts, *others], [*weights, 0.3, 0.3, 0.5, 1])
     return found[0] if r.random() < 0.7 else f"{found[0]} * {r.choices(parts, weights)[0]}"
