@@ -159,6 +159,11 @@ def elements(before: Array, shape: Sequence[Array]) -> Array | int:
     return first + np.arange(math.prod(size)).reshape(size) if size else first
 
 
+def positions(size: int) -> np.ndarray:
+    """The numbers from 1 to so many."""
+    return np.arange(1, size + 1)
+
+
 def check_bounds(name: str, lower: object, upper: object, shape: Sequence[Any]) -> None:
     """
     Raises:

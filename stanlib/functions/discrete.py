@@ -101,9 +101,9 @@ def discrete_slices__(xp: Namespace, numbers: Array, *gone: Real) -> Array:
 @variadic_function("discrete_positions__")
 def discrete_positions__(xp: Namespace, size: Real) -> Array:
     """The numbers from 1 to so many."""
-    from ..discrete.problem import elements
+    from ..discrete.problem import positions
 
-    return elements(0, (size,))
+    return positions(int(size))
 
 
 @variadic_function("discrete_rows__")
