@@ -33,6 +33,9 @@ PROGRAMS = {
         ["for (n in 1:4) target += 0.7 * z * w[n] + m[n] * w[n];", "target += m[z];"]),
     "a circle": ([Variable("z", (4,), 0, 2)], ["for (n in 1:4) target += m[n] * z[n] * z[n % 4 + 1];",
         "target += z[1] * 0.5;"]),
+    "rates that loops set": ([Variable("z", (2, 3), 0, 2)], ["""for (i in 1:2) { z[i, 1] ~ bernoulli(0.5);
+        for (t in 2:3) z[i, t] ~ bernoulli(z[i, t - 1] * inv_logit(c[i, t - 1]) + 0.1); }"""],
+        ["matrix[2, 3] c;", "for (i in 1:2) for (t in 1:3) c[i, t] = m[t];"]),
     "everything at once": ([Variable("z", (5,), 0, 2)], ["target += -square(sum(z) - 2.3);", "target += m[1] * z[2];"]),
 }  # fmt: skip
 POINT = np.array([0.5, -0.4, 0.8, 0.1, 0.2, -0.3])
@@ -75,8 +78,8 @@ def positions(small, values):
 def test_draws_have_their_conditional_law(name, x64, monkeypatch):
     monkeypatch.setattr(sweeps, "LONG", 8)
     monkeypatch.setattr(sweeps, "TIMES", 2)
-    variables, statements = PROGRAMS[name]
-    small = Small(tuple(variables), tuple(statements), DATA)
+    variables, statements, *derived = PROGRAMS[name]
+    small = Small(tuple(variables), tuple(statements), DATA, *map(tuple, derived))
     values = drawn(small, COUNT)
     assert all(np.issubdtype(v.dtype, np.integer) for v in values.values())
     expected = weights(small) * COUNT
