@@ -22,7 +22,7 @@ from .accesses import Access, of_statement
 from .affine import key, mentions_values
 from .deciding import Refused, deciding_in
 from .dependences import build, iterations_between
-from .parts import as_ranges
+from .parts import as_ranges, as_segments
 from .private import added, is_private, is_sum, substituted
 from .scopes import Scope, declaring
 
@@ -208,7 +208,7 @@ class Lanes:
         before, recur, after = recurrences.make(
             group, s, rows, state, self.names, private, read_elsewhere, self.sizes, differing
         )
-        return [*before, recur, *after]
+        return [*before, _with_known_sizes(recur), *after]
 
     def _rows(
         self, name: str, group: list[gprob.Stmt], s: gprob.For, scope: Scope, private: set[str], carried: set[str]
@@ -294,6 +294,21 @@ class Lanes:
         """Whether a shape inside of a loop depends on its index."""
         nodes = traversal.walk(s.body)
         return any(mentions(e, {s.name}) for n in nodes for e in deciding_in(n, {s.name}, self.shaped_by))
+
+
+def _with_known_sizes(s: gprob.Stmt) -> gprob.Stmt:
+    """A recurrence that takes parts of known sizes, as the backend knows no index of its iterations.
+
+    Raises:
+        Refused: for a part whose size the places of its ends alone would tell.
+    """
+    if not isinstance(s, gprob.Recur):
+        return s
+    own = {s.name, *s.given, *s.state, *(w.row for w in s.windows), *declared(s.body), *written(s.body)}
+    body = as_segments(s.body, own)
+    if any(isinstance(n, gprob.Range) and mentions((n.lower, n.upper), own) for n in traversal.walk(body)):
+        raise Refused("a recurrence that takes parts of changing places")
+    return replace(s, body=body)
 
 
 _FIT = (

@@ -1,7 +1,7 @@
-"""Parts at places that differ between iterations, as ranges: `segment(v, i, n)` is `v[i:i + n - 1]`."""
+"""Parts at places that differ between iterations, as ranges: `segment(v, i, n)` is `v[i:i + n - 1]`; and back again."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, TypeGuard
 
 from ...ir import gprob, traversal
@@ -33,6 +33,26 @@ def as_range(node: object, varying: set[str]) -> Any:
         container, *numbers = node.arguments
         indices: tuple[gprob.IndexExpr, ...] = _RANGES[node.function.name](*numbers)
         return gprob.Index(node.type, node.span, container, indices)
+    return node
+
+
+def as_segments(body: Sequence[gprob.Stmt], varying: Set[str]) -> Stmts:
+    """The body with ranges at a varying place written as segments, whose size is known wherever they begin.
+
+    Those of which the size is no constant stay, as do those beside other indices.
+    """
+    out: Stmts = traversal.rewrite(tuple(body), lambda node: _as_segment(node, varying))
+    return out
+
+
+def _as_segment(node: object, varying: Set[str]) -> object:
+    if not isinstance(node, gprob.Index) or len(node.indices) != 1 or not mentions(node.indices, varying):
+        return node
+    match node.indices[0]:
+        case gprob.Range(lower=gprob.Expr() as lower, upper=gprob.Expr()) as part:
+            count = count_of(part)
+            if isinstance(count, gprob.Const) and isinstance(count.value, int) and count.value >= 1:
+                return apply("segment", node.base, lower, count)
     return node
 
 
