@@ -90,14 +90,16 @@ def drawn(name: str) -> Way:
     """The one translation that a program of a long run gets, by its name; dear ones more seldom.
 
     Of a hundred, 62 are Pyro's, 36 NumPyro's interpreted (half with the gradient, half with the variables) and 2
-    NumPyro's compiled; of each half are of either scheme, 50 have all passes, 14 none, and 36 one left out.
+    NumPyro's compiled; of each half are of either scheme, 50 have all passes, 14 none, and 36 one left out. Of half of
+    NumPyro's all loops are scans.
     """
     draw = random.Random(f"way of {name}")
     kind = draw.choices(("pyro", "interpreted", "compiled"), (62, 36, 2))[0]
     without = draw.choices(((), OPTIONAL, (draw.choice(OPTIONAL),)), (50, 14, 36))[0]
     scheme = draw.choice(("mixed", "comprehensive"))
     parts = (draw.choice(ours.PARTS),) if kind == "interpreted" else ours.PARTS
-    return Way("pyro" if kind == "pyro" else "numpyro", scheme, without, kind != "interpreted", parts)
+    scanned = kind != "pyro" and draw.random() < 0.5
+    return Way("pyro" if kind == "pyro" else "numpyro", scheme, without, kind != "interpreted", parts, scanned=scanned)
 
 
 def divided(name: str) -> Way:

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .scope import INT, INTS, MATRIX, REAL, REALS, VECTOR, VECTORS, Int, Place, Size, Variable
+from .scope import (
+    DEEP,
+    INT,
+    INTS,
+    MATRICES,
+    MATRIX,
+    REAL,
+    REALS,
+    VECTOR,
+    VECTORS,
+    Function,
+    Int,
+    Place,
+    Size,
+    Variable,
+)  # fmt: skip
 
 
 def ints(place: Place) -> list[Int]:
@@ -21,7 +36,21 @@ def _by_kind(place: Place) -> list[tuple[int, list[Int]]]:
     back = [Int(f"{s.text} + 1 - {i.text}", s.value + 1 - i.high, s.value + 1 - i.low, i.static)
             for i in (*loops, *variables) for s in place.sizes.values()]  # fmt: skip
     literals = [Int("1", 1, 1), Int("2", 2, 2)]
-    return [(10, loops), (4, variables), (6, sizes), (5, elements), (3, moved), (3, back), (1, literals)]
+    return [(10, loops), (4, variables), (6, sizes), (5, elements), (3, moved), (3, back), (1, literals),
+            (4, _either(place, [*loops, *variables, *sizes[:1]]))]  # fmt: skip
+
+
+def _either(place: Place, known: list[Int]) -> list[Int]:
+    """Ternaries of two ints, by flags that data hold."""
+    flags = place.having(lambda v: v.name == "z") if "choices of ints" in place.features else []
+    at = [i.text for v in flags for i in known if i.static and i.fits(1, v.sizes[0].value)]
+    if not at or len(known) < 2:
+        return []
+    one, other = known[0], place.choices.pick(known[1:])
+    if one.low > one.high or other.low > other.high:
+        return []
+    low, high = min(one.low, other.low), max(one.high, other.high)
+    return [Int(f"(z[{at[0]}] > 0 ? {one.text} : {other.text})", low, high, one.static and other.static)]
 
 
 def _of_variable(v: Variable) -> Int:
@@ -84,16 +113,34 @@ def real(place: Place, depth: int) -> str:
 def atom(place: Place) -> str:
     """A literal, a scalar, an element, or an int as a number."""
     c = place.choices
-    elements = [e for e in (element(place, v) for v in _some(place)) if e]
+    elements = [e for e in (_chained(place, v) or element(place, v) for v in _some(place)) if e]
     scalars = [v.name for v in place.of(REAL)][-4:]
     numbers = [f"0.2 * {i.text}" for i in place.indices[-2:]] + [f"0.3 * {v.name}" for v in place.of(INT)[-2:]]
+    if place.target and "target" in place.features:
+        numbers.append("tanh(0.1 * target())")
     return c.pick(["0.5", "1.2", *scalars, *scalars, *elements, *elements, *numbers])
 
 
 def _some(place: Place) -> list[Variable]:
     """A few of the containers of numbers."""
-    known = place.of(VECTOR, REALS, MATRIX, VECTORS)
+    known = place.of(VECTOR, REALS, *DEEP)
     return [place.choices.pick(known) for _ in range(2)] if known else []
+
+
+def _chained(place: Place, v: Variable) -> str | None:
+    """One number of rows or elements that ints or bounds pick, as `v[ix][n]`; None mostly."""
+    c = place.choices
+    if "chains" not in place.features or not c.chance(40):
+        return None
+    picked = [(w.name, w.sizes[0]) for w in place.of(INTS) if 1 <= w.low and w.high <= v.sizes[0].value]
+    picked += [(f"1:{size.text}", size) for size in place.sizes.values() if size.value <= v.sizes[0].value]
+    if not picked:
+        return None
+    by, size = c.pick(picked)
+    indices = [index(place, s) for s in (size, *v.sizes[1:])]
+    if None in indices:
+        return None
+    return _at(place, f"{v.name}[{by}]", v.kind, [i for i in indices if i])
 
 
 def element(place: Place, v: Variable) -> str | None:
@@ -101,9 +148,19 @@ def element(place: Place, v: Variable) -> str | None:
     indices = [index(place, s) for s in v.sizes]
     if None in indices:
         return None
-    if len(indices) == 2 and v.kind == VECTORS and place.choices.chance(40):
-        return f"{v.name}[{indices[0]}][{indices[1]}]"
-    return f"{v.name}[{', '.join(i for i in indices if i)}]"
+    return _at(place, v.name, v.kind, [i for i in indices if i])
+
+
+def _at(place: Place, text: str, kind: str, indices: list[str]) -> str:
+    """The element at some indices, in one pair of brackets or in several; a matrix's stand together mostly."""
+    c = place.choices
+    likely = {VECTORS: 40, MATRIX: 40 * ("chains" in place.features)}.get(kind, 30)
+    out, group = text, [indices[0]]
+    for i in indices[1:]:
+        if c.chance(likely):
+            out, group = f"{out}[{', '.join(group)}]", []
+        group.append(i)
+    return f"{out}[{', '.join(group)}]"
 
 
 def _sum(place: Place, depth: int) -> str:
@@ -138,7 +195,7 @@ def _reduced(place: Place, depth: int) -> str:
     if not known:
         return real(place, depth)
     v = c.pick(known[::-1])
-    forms = [f"sum({v.name})", f"0.5 * sum({v.name})"]
+    forms = [f"sum({v.name})", f"0.5 * sum({v.name})", *(f"sum({column})" for _, column in columns(place))]
     for low, high in bounds(place, v.sizes[0]):
         forms += [f"sum({v.name}[{low}:{high}])", f"sum({v.name}[1:{high}])"]
         forms += [f"dot_self({v.name}[{low}:{high}])"] if v.kind == VECTOR else []
@@ -154,15 +211,51 @@ def bounds(place: Place, size: Size) -> list[tuple[str, str]]:
 
 
 def called(place: Place, depth: int) -> str:
-    """A call of a function of the program."""
-    known = [f for f in place.functions if not f.adds or place.target]
-    n = place.sizes["N"]
-    vectors = place.having(lambda v: v.kind == VECTOR and v.sizes[0].value == n.value)
-    if not known or not vectors or place.around > 12:
-        return real(place, depth)
-    c = place.choices
-    count = integer(place, 0, n.value, static=True) or Int("0", 0, 0)
-    return f"{c.pick(known).name}({c.pick(vectors[::-1]).name}, {real(place, depth)}, {count.text})"
+    """A call of a function of the program that gives a number."""
+    return call(place, "real", depth) or real(place, depth)
+
+
+def call(place: Place, gives: str, depth: int) -> str | None:
+    """A call of a function of the program that gives a kind of value, or None."""
+    known = [(f, first) for f in place.functions if f.gives == gives and (not f.adds or place.target)
+             for first in _arguments(place, f)[::-1]] if place.around <= 12 else []  # fmt: skip
+    if not known:
+        return None
+    f, first = place.choices.pick(known)
+    count = integer(place, 0, place.sizes["N"].value, static=True) or Int("0", 0, 0)
+    return f"{f.name}({first}, {real(place, depth)}, {count.text})"
+
+
+def _arguments(place: Place, f: Function) -> list[str]:
+    """What may be the first argument of a function: variables, and rows of such of more dimensions."""
+    n, m = (place.sizes[s].value for s in "NM")
+    if f.first == MATRIX:
+        return [v.name for v in place.of(MATRIX) if (v.sizes[0].value, v.sizes[1].value) == (n, m)]
+    whole = [v.name for v in place.of(VECTOR) if v.sizes[0].value == n]
+    return [*rows(place, n), *whole] if "kinds of functions" in place.features else whole
+
+
+def columns(place: Place) -> list[tuple[int, str]]:
+    """Columns of a matrix, with their numbers of elements."""
+    if "columns" not in place.features:
+        return []
+    out = []
+    for v in place.of(MATRIX)[-2:]:
+        if j := index(place, v.sizes[1]):
+            out.append((v.sizes[0].value, f"{v.name}[, {j}]"))
+            out += [(-1, f"{v.name}[{low}:{high}, {j}]") for low, high in bounds(place, v.sizes[0])]
+    return out
+
+
+def rows(place: Place, size: int) -> list[str]:
+    """Vectors of a size that are rows of variables of more dimensions."""
+    out = [column for n, column in columns(place) if n == size]
+    for v in place.of(*DEEP):
+        indices = [index(place, s) for s in v.sizes[:-1]] if v.sizes[-1].value == size else [None]
+        if None not in indices:
+            at = _at(place, v.name, v.kind, [i for i in indices if i])
+            out.append(at + "'" * (v.kind in (MATRIX, MATRICES)))
+    return out
 
 
 # --- vectors ---------------------------------------------------------------------------------------------------------
@@ -171,10 +264,9 @@ def called(place: Place, depth: int) -> str:
 def row(place: Place, size: Size, depth: int = 2) -> str:
     """A vector of a size."""
     c = place.choices
-    known = [v.name for v in place.of(VECTOR) if v.sizes[0].value == size.value]
-    for v in place.of(VECTORS, MATRIX):
-        i = index(place, v.sizes[0]) if v.sizes[1].value == size.value else None
-        known += [f"{v.name}[{i}]" + ("'" if v.kind == MATRIX else "")] if i else []
+    known = [*(v.name for v in place.of(VECTOR) if v.sizes[0].value == size.value), *rows(place, size.value)]
+    if size.value == place.sizes["N"].value and c.chance(20):
+        known += [made] if (made := call(place, "vector", 1)) else []
     plain = [f"rep_vector({real(place, 1)}, {size.text})", *known, *known]
     if depth <= 0 or c.chance(30):
         return c.pick(plain)

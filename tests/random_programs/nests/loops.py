@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from .expressions import condition, integer, real
-from .scope import INT, INTS, LONGEST, REAL, REALS, VECTOR, VECTORS, Int, Place, Variable, indented
+from .expressions import bounds, condition, integer, real
+from .scope import GRID, INT, INTS, LONGEST, MATRIX, REAL, REALS, VECTOR, VECTORS, Int, Place, Variable, indented
 from .statements import Lines, body, declared
 
 FEWEST = 8
@@ -48,8 +49,8 @@ def counted(place: Place) -> Lines:
     times = upper.high - lower.low + 1
     if place.around * times > LONGEST:
         return []
-    name = place.names.fresh("n")
     inner = inside(place, times)
+    name = inner.fresh("n")
     if c.chance(97):
         inner.variables = _kept(inner, f"{lower.text} {upper.text}")
     else:
@@ -78,21 +79,29 @@ def _kept(place: Place, bounds: str) -> list[Variable]:
 
 def over_items(place: Place) -> Lines:
     """`for` over the items of a container, which it does not change."""
-    c, known = place.choices, place.of(VECTOR, REALS, INTS, VECTORS)
-    known = [v for v in known if v.sizes[0].value * place.around <= LONGEST]
+    c, known = place.choices, place.of(VECTOR, REALS, INTS, VECTORS, *([MATRIX, GRID] * ("deep" in place.features)))
+    known = [v for v in known if math.prod(s.value for s in v.sizes) * place.around <= LONGEST]
     if not known:
         return []
     v = c.pick(known[::-1])
     inner = inside(place, v.sizes[0].value)
     inner.variables = [w for w in inner.variables if w.name != v.name]
-    name = place.names.fresh("u")
+    name = inner.fresh("u")
     if v.kind == INTS:
         inner.indices.append(Int(name, v.low, v.high, v.static))
     elif v.kind == VECTORS:
         inner.variables.append(Variable(name, VECTOR, v.sizes[1:], static=v.static))
+    elif v.kind == GRID:
+        inner.variables.append(Variable(name, VECTORS, v.sizes[1:], static=v.static))
     else:
         inner.variables.append(Variable(name, REAL, static=v.static))
-    return [f"for ({name} in {v.name}) {{", *indented(_inner(inner)), "}"]
+    return [f"for ({name} in {_items(place, v)}) {{", *indented(_inner(inner)), "}"]
+
+
+def _items(place: Place, v: Variable) -> str:
+    """The container, or a part of it."""
+    parts = bounds(place, v.sizes[0]) if "items of parts" in place.features else []
+    return place.choices.pick([v.name, *(f"{v.name}[{low}:{high}]" for low, high in parts)])
 
 
 def conditional(place: Place) -> Lines:
@@ -102,7 +111,7 @@ def conditional(place: Place) -> Lines:
     upper = integer(place, 0, most, static=True)
     if not upper or place.around * max(upper.high, 1) > LONGEST:
         return []
-    name = place.names.fresh("w")
+    name = place.fresh("w")
     stops = place.has_dynamic and c.chance(30)
     test = f"{name} < {upper.text}" + (f" && ({condition(place, False)})" if stops else "")
     inner = inside(place, upper.high)

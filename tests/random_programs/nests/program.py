@@ -7,11 +7,13 @@ from typing import Any
 
 from ..choices import Choices
 from ..program import RandomProgram
-from .expressions import called, real
+from .expressions import called, real, row
 from .loops import loop
 from .scope import (
+    GRID,
     INT,
     INTS,
+    MATRICES,
     MATRIX,
     REAL,
     REALS,
@@ -25,7 +27,7 @@ from .scope import (
     Variable,
     indented,
 )  # fmt: skip
-from .statements import FEATURES, Lines, body, declared, read
+from .statements import FEATURES, RARE, Lines, body, declared, read
 
 ORDER = ("functions", "data", "transformed data", "parameters", "transformed parameters", "model",
          "generated quantities")  # fmt: skip
@@ -35,7 +37,7 @@ INTEGERS = (INT, "counter")
 def program(c: Choices) -> RandomProgram:
     """A program by its choices: nests in one block at least, whose variables the density or the quantities show."""
     data: dict[str, Any] = {}
-    place = Place(c, Names(), {}, frozenset(name for name in FEATURES if c.chance(70 if name == "apart" else 45)),
+    place = Place(c, Names(), {}, _features(c),
                   most=c.weighted([(5, 2), (2, 1), (2, 3)]))
     blocks = {"data": _data(place, data)}
     wanted = c.weighted([(8, ("model",)), (5, ("generated quantities",)), (3, ("transformed parameters",)),
@@ -53,6 +55,11 @@ def program(c: Choices) -> RandomProgram:
         blocks["generated quantities"] = _computed(place, False)
     text = "".join(_block(b, blocks[b]) for b in ORDER if blocks.get(b))
     return RandomProgram(text, text, data)
+
+
+def _features(c: Choices) -> frozenset[str]:
+    often = {name for name in FEATURES if c.chance(70 if name == "apart" else 45)}
+    return frozenset(often | {name for name in RARE if c.chance(15)})
 
 
 def _block(name: str, lines: Lines) -> str:
@@ -92,8 +99,11 @@ def _functions(place: Place) -> Lines:
     """One or two functions, of which the second may call the first."""
     c, out, made = place.choices, [], []
     for k in range(1 + c.chance(40)):
-        f = Function(f"f{k + 1}" + ("_lp" if c.chance(20) else ""), False)
-        f = Function(f.name, f.name.endswith("_lp"))
+        gives, first = "real", VECTOR
+        if "kinds of functions" in place.features:
+            gives, first = c.pick(["real", "vector", "void"]), c.pick([VECTOR, VECTOR, MATRIX])
+        adds = gives == "void" or c.chance(20)
+        f = Function(f"f{k + 1}" + "_lp" * adds, adds, gives, first)
         out += _function(place, f, made)
         made.append(f)
     place.functions += made
@@ -101,16 +111,26 @@ def _functions(place: Place) -> Lines:
 
 
 def _function(place: Place, f: Function, known: list[Function]) -> Lines:
-    n = place.sizes["N"]
-    inner = Place(place.choices, place.names, {"N": Size("size(q)", n.value)}, place.features, functions=list(known),
-                  returns=True, target=f.adds, around=6, most=place.most)  # fmt: skip
+    sizes = _sizes_inside(place, f)
+    inner = Place(place.choices, place.names, sizes, place.features, functions=list(known),
+                  returns=f.gives, target=f.adds, around=6, most=place.most)  # fmt: skip
     inner.escapes = inner.has_dynamic and place.choices.chance(30)
-    inner.variables += [Variable("q", VECTOR, (inner.sizes["N"],)), Variable("r", REAL)]
+    n, m = sizes["N"], sizes["M"]
+    inner.variables += [Variable("q", f.first, (n, m) if f.first == MATRIX else (n,)), Variable("r", REAL)]
     inner.indices.append(Int("d", 0, n.value))
-    inner.sizes["M"] = inner.sizes["N"]
     lines = _nest(inner)
     result = read(inner, [v for v in inner.variables if v.assignable])
-    return [f"real {f.name}(vector q, real r, int d) {{", *indented([*lines, f"return {result};"]), "}"]
+    last = {"real": f"return {result};", "void": f"target += 0.1 * ({result});",
+            "vector": f"return {row(inner, n, 1)} + 0.1 * ({result});"}[f.gives]  # fmt: skip
+    return [f"{f.gives} {f.name}({f.first} q, real r, int d) {{", *indented([*lines, last]), "}"]
+
+
+def _sizes_inside(place: Place, f: Function) -> dict[str, Size]:
+    """The sizes as a function knows them, of its first argument; of a vector there is but one."""
+    n, m = place.sizes["N"].value, place.sizes["M"].value
+    if f.first == MATRIX:
+        return {"N": Size("rows(q)", n), "M": Size("cols(q)", m)}
+    return dict.fromkeys("NM", Size("size(q)", n))
 
 
 def _nest(place: Place) -> Lines:
@@ -120,15 +140,15 @@ def _nest(place: Place) -> Lines:
 
 def _outer(place: Place, also: Sequence[str]) -> Lines:
     """Variables around the loops."""
-    c, lines = place.choices, []
-    for kinds in [[REAL], [REAL, VECTOR], [REAL, VECTOR, *also], [VECTOR, REALS, MATRIX, VECTORS, REAL, *also]]:
+    c, lines, deep = place.choices, [], [GRID, MATRICES] * 3 * ("deep" in place.features)
+    for kinds in [[REAL], [REAL, VECTOR], [REAL, VECTOR, *also], [VECTOR, REALS, MATRIX, VECTORS, REAL, *also, *deep]]:
         lines += declared(place, c.pick(kinds))
     return lines
 
 
 def _loops(place: Place) -> Lines:
     c, lines = place.choices, []
-    if place.functions:
+    if any(f.gives == "real" for f in place.functions):
         lines += [f"{place.assignable(REAL)[-1].name} += {called(place, 1)};"]
     for k in range(2):
         if k == 0 or not place.returns and c.chance(25):
@@ -146,6 +166,7 @@ def _computed(place: Place, data_only: bool, ints: Sequence[str] = INTEGERS) -> 
     hidden = inner if ints else inner.inner()
     own = [] if ints else [line for kind in INTEGERS for line in declared(hidden, kind)]
     more = _loops(hidden)
+    place.taken |= inner.taken  # a counter of a loop may stand there, too
     lines += more if ints else ["{", *indented([*own, *more]), "}"]
     for v in inner.variables[len(place.variables) :]:
         place.variables.append(Variable(v.name, v.kind, v.sizes, v.low, v.high, v.static))

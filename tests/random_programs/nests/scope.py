@@ -10,6 +10,8 @@ from ..choices import Choices
 REAL, INT = "real", "int"
 VECTOR, REALS, INTS = "vector", "array[] real", "array[] int"
 MATRIX, VECTORS = "matrix", "array[] vector"
+GRID, MATRICES = "array[,] vector", "array[] matrix"  # three sizes
+DEEP = (MATRIX, VECTORS, GRID, MATRICES)
 ANY = ("free", "sum", "last")
 LONGEST = 48  # iterations of all loops around a statement
 
@@ -68,10 +70,18 @@ class Variable:
 
 @dataclass(frozen=True)
 class Function:
-    """A function of the program's own: of a vector of N elements, a real number and an int from 0 to N."""
+    """A function of the program's own: of a vector of N elements, a real number and an int from 0 to N.
+
+    Attributes:
+        adds: whether it adds to the target.
+        gives: "real", "vector" (of N elements) or "void".
+        first: the kind of its first argument, a vector of N elements or a matrix of N rows and M columns.
+    """
 
     name: str
-    adds: bool  # to the target
+    adds: bool
+    gives: str = "real"
+    first: str = VECTOR
 
 
 @dataclass
@@ -85,9 +95,10 @@ class Place:
             branches and blocks too.
         most: how many statements a body has at most.
         breakable, escapes: whether `break` and `continue` may stand here, and whether parameters may decide about them.
-        returns: whether `return` may stand here.
+        returns: what `return` gives here: "real", "vector", "void"; empty where it may not stand.
         target: whether statements may add to the target.
         data_only: whether there are no parameters.
+        taken: the names that are seen here.
     """
 
     choices: Choices
@@ -104,9 +115,18 @@ class Place:
     most: int = 3
     breakable: bool = False
     escapes: bool = False
-    returns: bool = False
+    returns: str = ""
     target: bool = False
     data_only: bool = False
+    taken: frozenset[str] = frozenset()
+
+    def fresh(self, letter: str) -> str:
+        """A name for what is declared here, perhaps one that is used elsewhere too."""
+        again = [n for n in self.names.made if n[0] == letter and n not in self.taken]
+        is_reused = "names again" in self.features and again and self.choices.chance(50)
+        name = self.choices.pick(again[::-1]) if is_reused else self.names.fresh(letter)
+        self.taken |= {name}
+        return name
 
     def inner(self, **changes: object) -> "Place":
         """A place inside this one: what it declares is not seen outside."""
@@ -138,13 +158,13 @@ class Place:
 
 @dataclass
 class Names:
-    """Short names, some of which are used again where nobody sees the first."""
+    """Short names, all that were made."""
 
-    used: int = 0
+    made: list[str] = field(default_factory=list)
 
     def fresh(self, letter: str) -> str:
-        self.used += 1
-        return f"{letter}{self.used}"
+        self.made.append(f"{letter}{len(self.made) + 1}")
+        return self.made[-1]
 
 
 def indented(lines: Iterable[str]) -> list[str]:

@@ -5,8 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..choices import Choices
-from .expressions import atom, bounds, condition, element, index, integer, real, row
-from .scope import ANY, INT, INTS, MATRIX, REAL, REALS, VECTOR, VECTORS, Int, Place, Size, Variable, indented
+from .expressions import atom, bounds, call, condition, element, index, integer, real, row
+from .scope import (
+    ANY,
+    DEEP,
+    GRID,
+    INT,
+    INTS,
+    MATRICES,
+    MATRIX,
+    REAL,
+    REALS,
+    VECTOR,
+    VECTORS,
+    Int,
+    Place,
+    Size,
+    Variable,
+    indented,
+)  # fmt: skip
 
 Lines = list[str]
 DEEPEST = 6  # branches, blocks and loops around a statement
@@ -47,7 +64,8 @@ def statement(place: Place) -> Lines:
         (14, "", assignment), (8, "elements", on_element), (5, "rows", on_row), (5, "ints", on_int),
         (5, "counters", counted), (3, "swaps", swap), (4, "extremes", extreme), (6, "locals", declaration),
         (8, "branches", branch), (25 if place.depth < 3 else 6, "", loop), (6, "escapes", escape),
-        (4, "increments", increment), (2, "blocks", nested), (3, "arrays of ints", of_ints),
+        (4, "increments", increment), (2, "blocks", nested), (3, "arrays of ints", of_ints), (8, "columns", on_column),
+        (6, "apart elements", either), (8, "kinds of functions", performed),
     ]  # fmt: skip
     chosen = [(weight, make) for weight, name, make in kinds if not name or name in place.features
               if place.level < DEEPEST or make not in (branch, nested, loop)]
@@ -56,13 +74,15 @@ def statement(place: Place) -> Lines:
 
 FEATURES = ("elements", "rows", "ints", "counters", "swaps", "extremes", "locals", "branches", "escapes", "increments",
             "blocks", "arrays of ints", "items", "while", "dynamic", "parts", "apart")  # fmt: skip
+RARE = ("names again", "chains", "deep", "columns", "kinds of functions", "apart elements", "choices of ints",
+        "changed parts", "items of parts", "target")  # fmt: skip
 
 
 def assignment(place: Place) -> Lines:
     """Of a scalar, perhaps of what it was."""
     c, known = place.choices, place.assignable(REAL, uses=ANY)
     if not known:
-        return [f"real {place.names.fresh('t')} = {real(place, 1)};"]
+        return [f"real {place.fresh('t')} = {real(place, 1)};"]
     return [_changed(place, v := c.pick(known[:2] if c.chance(50) else known), v.name)]
 
 
@@ -85,7 +105,7 @@ def _compound(place: Place, name: str) -> Lines:
 
 def on_element(place: Place) -> Lines:
     """Of a number in a container."""
-    c, known = place.choices, place.assignable(VECTOR, REALS, MATRIX, VECTORS, uses=ANY)
+    c, known = place.choices, place.assignable(VECTOR, REALS, *DEEP, uses=ANY)
     if not known:
         return []
     v = c.pick(known)
@@ -95,7 +115,7 @@ def on_element(place: Place) -> Lines:
 
 def on_row(place: Place) -> Lines:
     """Of a vector, a row, or a part of a vector."""
-    c, known = place.choices, place.assignable(VECTOR, MATRIX, VECTORS, uses=("free", "last"))
+    c, known = place.choices, place.assignable(VECTOR, *DEEP, uses=("free", "last"))
     if not known:
         return []
     v = c.pick(known)
@@ -103,22 +123,67 @@ def on_row(place: Place) -> Lines:
         return [f"{v.name} = {row(place, v.sizes[0])};"] if v.kind == VECTOR else []
     if v.kind == VECTOR:
         return _vector(place, v.name, v.sizes[0])
-    i = index(place, v.sizes[0])
-    if i is None:
+    indices = [index(place, s) for s in v.sizes[:-1]]
+    if None in indices:
         return []
-    if v.kind == VECTORS:
-        return _vector(place, f"{v.name}[{i}]", v.sizes[1])
-    return [f"{v.name}[{i}] {c.pick(['=', '+='])} ({row(place, v.sizes[1])})';"]
+    i = c.pick([", ", "]["]).join(i for i in indices if i)
+    if v.kind in (VECTORS, GRID):
+        return _vector(place, f"{v.name}[{i}]", v.sizes[-1])
+    return [f"{v.name}[{i}] {c.pick(['=', '+='])} ({row(place, v.sizes[-1])})';"]
 
 
 def _vector(place: Place, name: str, size: Size) -> Lines:
     c, some = place.choices, row(place, size, 1)
     parts = [part for low, high in bounds(place, size) for part in (
         f"{name}[{low}:{high}] = tanh({name}[{low}:{high}] + {atom(place)});",
-        f"{name}[1:{high}] = rep_vector({real(place, 1)}, {high});")]  # fmt: skip
+        f"{name}[1:{high}] = rep_vector({real(place, 1)}, {high});", *_changed_part(place, f"{name}[{low}:{high}]"))]
     return [c.pick([f"{name} = {some};", f"{name} += {some};", f"{name} .*= tanh({some});", f"{name} -= {some};",
                     f"{name} *= {c.pick(['0.5', f'tanh({atom(place)})'])};", f"{name} = 0.5 * {name} + {some};",
                     *parts])]  # fmt: skip
+
+
+def _changed_part(place: Place, part: str) -> Lines:
+    """Compound assignments to a part of a vector."""
+    if "changed parts" not in place.features:
+        return []
+    return [f"{part} += {atom(place)};", f"{part} *= tanh({atom(place)});", f"{part} -= 0.5 * {part};",
+            f"{part} .*= tanh({part} + {atom(place)});"]  # fmt: skip
+
+
+def on_column(place: Place) -> Lines:
+    """Of a column of a matrix, or a part of one."""
+    c, known = place.choices, place.assignable(MATRIX)
+    if not known:
+        return []
+    v = c.pick(known)
+    j = index(place, v.sizes[1])
+    if j is None:
+        return []
+    name = f"{v.name}[, {j}]"
+    parts = [line for low, high in bounds(place, v.sizes[0]) for line in (
+        f"{v.name}[{low}:{high}, {j}] = tanh({v.name}[{low}:{high}, {j}] + {atom(place)});",
+        *_changed_part(place, f"{v.name}[{low}:{high}, {j}]"))]  # fmt: skip
+    some = row(place, v.sizes[0], 1)
+    return [c.pick([f"{name} = {some};", f"{name} += {some};", f"{name} *= tanh({atom(place)});", *parts, *parts])]
+
+
+def either(place: Place) -> Lines:
+    """Of one element or another, in the branches of a condition."""
+    c, known = place.choices, place.assignable(VECTOR, REALS, *DEEP)
+    if not known:
+        return []
+    v = c.pick(known)
+    one, other = element(place, v), element(place, c.pick(known) if c.chance(30) else v)
+    if not one or not other:
+        return []
+    test = condition(place, not place.has_dynamic or c.chance(60))
+    return [f"if ({test}) {_changed(place, v, one)}", f"else {other} {c.pick(['=', '+='])} {real(place, 1)};"]
+
+
+def performed(place: Place) -> Lines:
+    """A call that is a statement."""
+    made = call(place, "void", 1)
+    return [f"{made};"] if made else []
 
 
 def increment(place: Place) -> Lines:
@@ -190,7 +255,7 @@ def swap(place: Place) -> Lines:
         return []
     c = place.choices
     at = c.below(len(known))
-    one, other, kept = known[at], known[(at + 1 + c.below(len(known) - 1)) % len(known)], place.names.fresh("t")
+    one, other, kept = known[at], known[(at + 1 + c.below(len(known) - 1)) % len(known)], place.inner().fresh("t")
     return ["{", f"  real {kept} = {one.name};", f"  {one.name} = {other.name};", f"  {other.name} = {kept};", "}"]
 
 
@@ -211,7 +276,8 @@ def extreme(place: Place) -> Lines:
 
 def declaration(place: Place) -> Lines:
     """A variable of this place's own, which what follows may read and change."""
-    return declared(place, place.choices.pick([REAL, REAL, INT, VECTOR, REALS, MATRIX, VECTORS, "counter", INTS]))
+    kinds = [REAL, REAL, INT, VECTOR, REALS, MATRIX, VECTORS, "counter", INTS]
+    return declared(place, place.choices.pick(kinds + [GRID, MATRICES] * ("deep" in place.features)))
 
 
 def declared(place: Place, kind: str) -> Lines:
@@ -220,14 +286,18 @@ def declared(place: Place, kind: str) -> Lines:
     n, m = (place.sizes[s] for s in c.pick([("N", "M"), ("M", "N"), ("N", "N")]))
     if kind in (INT, "counter"):
         return [_int(place, n, kind)]
-    sizes: tuple[Size, ...] = () if kind == REAL else (n, m) if kind in (MATRIX, VECTORS) else (n,)
+    sizes = {REAL: (), MATRIX: (n, m), VECTORS: (n, m), GRID: (n, m, n), MATRICES: (n, n, m)}.get(kind, (n,))
     start, letter = "0" if c.chance(40) else atom(place), {REAL: "x", INTS: "k", MATRIX: "m"}.get(kind, "v")
-    name = place.names.fresh(letter)
+    name = place.fresh(letter)
     text = {
         REAL: f"real {name} = {start};", VECTOR: f"vector[{n.text}] {name} = rep_vector({start}, {n.text});",
         REALS: f"array[{n.text}] real {name} = rep_array({start}, {n.text});",
         MATRIX: f"matrix[{n.text}, {m.text}] {name} = rep_matrix({start}, {n.text}, {m.text});",
         VECTORS: f"array[{n.text}] vector[{m.text}] {name} = rep_array(rep_vector({start}, {m.text}), {n.text});",
+        GRID: f"array[{n.text}, {m.text}] vector[{n.text}] {name} = "
+              f"rep_array(rep_vector({start}, {n.text}), {n.text}, {m.text});",
+        MATRICES: f"array[{n.text}] matrix[{n.text}, {m.text}] {name} = "
+                  f"rep_array(rep_matrix({start}, {n.text}, {m.text}), {n.text});",
         INTS: f"array[{n.text}] int {name} = rep_array(1, {n.text});",
     }[kind]  # fmt: skip
     static = place.data_only or kind == INTS and not place.is_decided and c.chance(50)
@@ -236,7 +306,7 @@ def declared(place: Place, kind: str) -> Lines:
 
 
 def _int(place: Place, n: Size, kind: str) -> str:
-    c, name = place.choices, place.names.fresh("c" if kind == "counter" else "k")
+    c, name = place.choices, place.fresh("c" if kind == "counter" else "k")
     static = place.data_only or not place.is_decided and c.chance(60)
     if kind == "counter":
         place.variables.append(Variable(name, INT, (), 0, n.value, static, True, n.value, place.around))
@@ -267,10 +337,16 @@ def escape(place: Place) -> Lines:
         return []
     options = ["break;", "continue;"] if place.breakable else []
     if place.returns:
-        options.append(f"return {real(place, 1)};")
+        options.append(_returned(place))
     if not options:
         return []
     return [f"if ({condition(place, place.data_only or not place.escapes)}) {c.pick(options)}"]
+
+
+def _returned(place: Place) -> str:
+    if place.returns == "void":
+        return "return;"
+    return f"return {real(place, 1) if place.returns == 'real' else row(place, place.sizes['N'], 1)};"
 
 
 def nested(place: Place) -> Lines:
@@ -288,6 +364,10 @@ def _whole(v: Variable) -> str:
         return v.name
     if v.kind == VECTORS:
         return f"(size({v.name}) > 0 ? dot_product({v.name}[1], linspaced_vector(size({v.name}[1]), 1, 2)) : 0)"
+    if v.kind in (GRID, MATRICES):
+        first, last = f"{v.name}[1]", f"{v.name}[size({v.name})]"
+        first, last = (first, last) if v.kind == MATRICES else (f"{first}[1]", f"{last}[size({first})]")
+        return f"(sum({first}) - 0.7 * sum({last}))"
     return f"sum({v.name})"
 
 
