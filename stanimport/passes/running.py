@@ -12,7 +12,7 @@ from stanlib.types import INT, Tuple, Type, is_scalar, scalar_of, unwind
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal
 from ..ir.gprob import is_density
-from ..ir.uses import walk_statements, written
+from ..ir.uses import mentions, walk_statements, written
 from .loops.affine import key
 from .nests import Nest
 from .operands import Operands
@@ -225,9 +225,15 @@ class Running:
         if self.nest is None:
             return None
         lower, upper = self.nest.inline(s.lower), self.nest.inline(s.upper)
-        ranges = [(n.name, self.nest.inline(n.lower), self.nest.inline(n.upper)) for n in self.nest.loops]
-        if lower is None or upper is None or any(x is None or y is None for _, x, y in ranges):
+        if lower is None or upper is None:
             return None
+        ranges: list[tuple[str, gprob.Expr, gprob.Expr]] = []
+        for n in reversed(self.nest.loops):
+            low, high = self.nest.inline(n.lower), self.nest.inline(n.upper)
+            if low is not None and high is not None:
+                ranges.insert(0, (n.name, low, high))
+            elif mentions((lower, upper, tuple(ranges)), {n.name}):
+                return None
         known: Any = self.operands.with_static(self.nest.indices)
         told = tuple((name, known(low), known(high)) for name, low, high in ranges)
         return gprob.Limit(INT, s.span, known(lower), known(upper), told)

@@ -264,7 +264,7 @@ class Lanes:
             raise Refused("the bounds depend on parameters")
         if scope.loops and self.times.draws(bounds):
             raise Refused("the bounds are random")
-        if mentions(bounds, scope.changing - scope.sequential):
+        if any(mentions_values(e, scope.changing - scope.sequential) for e in bounds):
             raise Refused("the bounds change from iteration to iteration of a loop around")
         if mentions(bounds, scope.sequential) and mentions(bounds, scope.varying()):
             raise Refused("the bounds depend on two kinds of loops")

@@ -1,0 +1,51 @@
+"""Inner loops whose bounds move with a loop that runs one iteration after the other: the most iterations they have."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import stanimport
+from tests.random_programs.referee import ours
+from tests.random_programs.referee.walk import Walker
+
+PROGRAM = """functions { real f(vector q, real r) { real x = r;
+    for (t in 1:size(q)) { for (k in t:size(q)) x += 0.1 * q[k] * r; x = tanh(x) + t; } return x; } }
+data { int N; array[N] int s; vector[N] y; } parameters { real a; vector[N] b; }
+model { real x = 0; vector[N] v = rep_vector(0.5, N);
+  for (t in 1:N) { %s x = tanh(x) + 0.1 * t; v[N] *= -1; }
+  target += x + f(b, a); }"""
+INNER = {
+    "lanes that begin at the loop's index": "for (i in t:N) for (j in 1:i) x += 0.1 * b[i] * sin(a * j);",
+    "lanes that begin at what data tell of it": "for (i in s[t]:N) for (j in i:N) target += 0.1 * b[i] * x * j;",
+    "the size of a parameter": "for (k in t:size(b)) x += 0.1 * b[k] * a;",
+    "the size of what changes": "for (k in t:size(v)) x += 0.1 * v[k] * a;",
+    "items of what changes": "for (u in v) { for (k in 1:N + 1 - t) x += 0.1 * u * sin(a) + b[k]; }",
+    "a recurrence over items of what changes": "for (u in v) { for (k in 1:s[t]) x += 0.1 * x * u + b[k]; }",
+    "a branch": "for (u in v) if (s[t] > 2) { for (k in 1:N + 1 - t) x += 0.1 * sin(a) + b[k]; }",
+    "vectors of its own": "vector[s[t]] w = b[1:s[t]]; for (u in w) for (k in 1:s[t]) x += 0.1 * u * sin(a) * w[k];",
+}
+WRITTEN_OUT = ("vectors of its own", "a recurrence over items of what changes")
+DATA = {"N": 6, "s": [1, 3, 2, 6, 4, 5], "y": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}
+AT = np.array([0.3, 0.7, -0.2, 0.4, 0.1, -0.6, 0.5])
+
+
+@pytest.mark.parametrize("scheme", ["mixed", "comprehensive"])
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("inner", INNER)
+def test_all_iterations_are_run(inner, backend, scheme):
+    if backend == "pyro":
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    text = PROGRAM % INNER[inner]
+    right = Walker(text, DATA).outcome(AT, "most")
+    got = ours.outcomes(text, DATA, [AT], backend, scheme, jit=False, parts=("gradient",))[0]
+    assert not got.rejected
+    np.testing.assert_allclose(got.log_density, right.log_density, rtol=1e-12)
+    np.testing.assert_allclose(got.gradient @ right.direction, right.slope, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("inner", INNER)
+def test_no_loop_is_written_out(inner):
+    """Sizes tell the most iterations before the outer loop, also those of parameters, as in the function."""
+    text = stanimport.translate("most.stan", source=PROGRAM % INNER[inner])
+    is_written_out = any(line.strip().startswith("for t in range(") for line in text.splitlines())
+    assert is_written_out == (inner in WRITTEN_OUT)
