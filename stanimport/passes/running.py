@@ -228,9 +228,10 @@ class Running:
         if lower is None or upper is None:
             return None
         ranges: list[tuple[str, gprob.Expr, gprob.Expr]] = []
+        apart = self.operands.varying - self.nest.indices  # what lanes around the nest have for themselves
         for n in reversed(self.nest.loops):
             low, high = self.nest.inline(n.lower), self.nest.inline(n.upper)
-            if low is not None and high is not None:
+            if low is not None and high is not None and not mentions((low, high), apart):
                 ranges.insert(0, (n.name, low, high))
             elif mentions((lower, upper, tuple(ranges)), {n.name}):
                 return None

@@ -28,6 +28,21 @@ WRITTEN_OUT = ("vectors of its own", "a recurrence over items of what changes")
 DATA = {"N": 6, "s": [1, 3, 2, 6, 4, 5], "y": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}
 AT = np.array([0.3, 0.7, -0.2, 0.4, 0.1, -0.6, 0.5])
 
+WITHIN_LANES = """data { int N; } parameters { real a; vector[N] b; }
+model { vector[N] v = rep_vector(a, N);
+  for (i in 1:N) { vector[2] x = rep_vector(a * i, 2);
+    for (t in 1:N) { x[1] = tanh(x[2] + t); for (k in i:N) for (j in 1:t) x[2] += 0.1 * b[j]; } v[i] = sum(x); }
+  target += sum(v); }"""
+
+
+def test_lanes_around_tell_nothing():
+    """The loop over k differs between the lanes around the loop over t, whose inner loops have a limit all the same."""
+    right = Walker(WITHIN_LANES, DATA).outcome(AT, "lanes")
+    got = ours.outcomes(WITHIN_LANES, DATA, [AT], jit=False, parts=("gradient",))[0]
+    assert "ppl.most(" in stanimport.translate("most.stan", source=WITHIN_LANES)
+    np.testing.assert_allclose(got.log_density, right.log_density, rtol=1e-12)
+    np.testing.assert_allclose(got.gradient @ right.direction, right.slope, rtol=1e-6, atol=1e-8)
+
 
 @pytest.mark.parametrize("scheme", ["mixed", "comprehensive"])
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
