@@ -13,10 +13,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...arrays import namespace
 from ...errors import LIMITS, StanDomainError, StanError, StanIndexError
 from ...lanes import control as in_lanes
 from ...lanes import ragged
-from ...lanes.frames import Axis, current, entered
+from ...lanes.frames import Axis, Frame, current, entered
 from ...lanes.laws import plain
 from ...lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
 from ...lanes.values import Lanes, combine, known, moved_behind
@@ -35,6 +36,7 @@ THROWN = (StanIndexError, StanDomainError)  # what Stan throws where it asks for
 
 def cond(condition: object, then: Callable[..., State], otherwise: Callable[..., State], state: State = ()) -> State:
     """The state after one of two branches."""
+    condition = _of_lanes_that_run(condition)
     if not is_traced(condition):
         return then(*state) if decided(condition) else otherwise(*state)
     state = as_arrays(state)
@@ -51,6 +53,16 @@ def cond(condition: object, then: Callable[..., State], otherwise: Callable[...,
         jnp.asarray(condition) != 0, *(partial(s.run, target, flagged) for s in sides), state
     )
     return settled(out, flag)
+
+
+def _of_lanes_that_run(condition: Any) -> object:
+    """A condition that is one for all lanes, where a mask has given it one in each: what it is in those that run."""
+    frame = current()
+    if type(condition) is not Lanes or frame.mask is None:
+        return condition
+    with entered(Frame(frame.axes)):
+        both = combine(lambda c, m: (c != 0) & m, condition, Lanes(frame.mask.data, frame.mask.axes))
+    return namespace((both.data,)).any(both.data)
 
 
 def _selected(
