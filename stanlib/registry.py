@@ -51,7 +51,8 @@ class Function:
     what changes nothing among the components that a reduction takes. `selects` says that the result is a part of
     the first argument, `repeats` that it is the first argument, as often as the second says. `moves` says that it
     consists of components of the arguments, in places that their sizes decide. A `first_order`
-    function has no second derivatives in Stan. `unconstrains` is the constraint whose transform it undoes.
+    function has no second derivatives in Stan. `constrains` is the constraint whose transform it is, `unconstrains` the
+    one whose transform it undoes.
     `variadic` says how calls with further arguments are checked; `passes` between which positions a function of
     functions finds the arguments that it passes on to that one, as its last.
     """
@@ -70,6 +71,7 @@ class Function:
     by_component: bool = False
     linear: tuple[str, ...] = ()
     inverse: str = ""
+    constrains: str = ""
     unconstrains: str = ""
     neutral: float | None = None
     selects: bool = False

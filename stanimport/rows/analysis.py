@@ -289,7 +289,7 @@ class _Analysis(Variables):
             result, total = self._called(s.call.function, [expr(a) for a in s.call.arguments], s.span)
         else:
             assert isinstance(s.call, gprob.Apply)
-            result = alike((expr(a) for a in s.call.arguments), s.span)
+            result = library.result(s.call, [expr(a) for a in s.call.arguments])
             total = SUM if result.tag == "rows" else result
         if s.name is not None:
             env[s.name] = self.controlled(result, around)

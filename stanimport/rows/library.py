@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from stanlib import constraints
+from stanlib.constraints import Constraint
 from stanlib.distribution import Distribution
 from stanlib.registry import Function
 from stanlib.types import COMPLEX_ROW_VECTOR, INT, MATRIX_DIMS, ROW_VECTOR, Type, dimensions, is_scalar, unwind
@@ -37,6 +39,8 @@ def _of_rows(function: Function, given: Sequence[Kind], types: Sequence[Type], s
     rule = _RULES.get(function.name)
     if rule is not None:
         return rule(given, types, span)
+    if function.constrains or function.unconstrains:
+        return _transformed(constraints.get(function.constrains or function.unconstrains), given, types, span)
     if function.is_componentwise or function.name in _COMPONENTWISE:
         return componentwise(given, types, span)
     return everything(span)
@@ -47,6 +51,17 @@ def componentwise(given: Sequence[Kind], types: Sequence[Type], span: Span) -> K
     if any(k.tag == "rows" for k in given) and any(k.is_constant and not is_scalar(t) for k, t in zip(given, types)):
         return everything(span)
     return alike(given, span)
+
+
+def _transformed(constraint: Constraint, given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    """The kind of a transform of a constrained type, or of its inverse: the entries of one value depend on one another,
+    except those that have bounds, so that rows are those of arrays of values.
+    """
+    if not constraint.event_dims:
+        return componentwise(given, types, span)
+    value, *beside = map(first, given)
+    apart = value.tag == "rows" and _is_before(value, unwind(types[0])[1])
+    return value if apart and all(k.is_constant for k in beside) else everything(span)
 
 
 # --- laws ------------------------------------------------------------------------------------------------------------

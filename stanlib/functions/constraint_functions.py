@@ -50,8 +50,8 @@ def _transforms(to: str, back: str, kind: str, examples: Any, symbol: str = "", 
         text, as_ = text.replace(f" {name}(", f" {name}{kind}("), f"{symbol or name}{kind}"
         add(Function(name + kind, as_, (text,), body, domains=domains or {}, examples=(example,), **options))
 
-    enter("constrain", to, constrain, examples[0], sizes=sizes)
-    enter("jacobian", to, jacobian, examples[0], sizes=sizes, effect="jacobian")
+    enter("constrain", to, constrain, examples[0], sizes=sizes, constrains=kind)
+    enter("jacobian", to, jacobian, examples[0], sizes=sizes, constrains=kind, effect="jacobian")
     enter("unconstrain", back, unconstrain, examples[1], unconstrains=kind)
 
 

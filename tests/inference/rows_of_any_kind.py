@@ -186,8 +186,35 @@ UNBIASED = {
         model { target += dot_product(y, x)*m; target += -m^2*dot_self(x); target += sum(y.*x)*m; target += x'*y*m;
           target += quad_form(diag_matrix([m]'), to_matrix([m]'))[1, 1]; }
     """,
+    "transforms of rows": """
+        data { int N; vector[N] y; }
+        parameters { real m; vector[N] u; array[N] vector[2] v; array[N] vector[3] w; }
+        transformed parameters { vector[N] s=lower_upper_bound_jacobian(u, y-1, 9);
+          array[N] vector[3] p=simplex_jacobian(v); array[N] matrix[2, 2] L=cholesky_factor_cov_jacobian(w, 2, 2);
+          array[N] vector[3] o=ordered_constrain(w); array[N] vector[2] q=simplex_unconstrain(p); }
+        model { y ~ normal(m, s+2); for (n in 1:N) { p[n] ~ dirichlet([1, 2, 3]'); target += -m*L[n, 2, 1]; }
+          for (n in 1:N) o[n] ~ normal(q[n, 1], 2); }
+    """,
 }  # fmt: skip
 REFUSED = {
+    "transform over rows": """
+        data { int N; vector[N] y; }
+        parameters { vector[N] z; }
+        transformed parameters { vector[N+1] p=simplex_jacobian(z); }
+        model { z ~ normal(0, 1); }
+    """,
+    "transform of columns": """
+        data { int N; }
+        parameters { array[2] vector[N] z; }
+        transformed parameters { array[2] vector[N] p=ordered_jacobian(z); }
+        model { for (k in 1:2) z[k] ~ normal(0, 1); }
+    """,
+    "transform of sizes": """
+        data { int N; }
+        parameters { array[N] vector[N] z; }
+        transformed parameters { array[N] matrix[N, N] p=cov_matrix_jacobian(z, N); }
+        model { z[1] ~ normal(0, 1); }
+    """,
     "missing": """
         data { int N; int M; array[M] int d; vector[N] y; }
         parameters { real m; }

@@ -172,6 +172,18 @@ def test_the_step_size_of_cmdstans_variational_files(tmp_path, engaged, adapted,
     np.testing.assert_array_equal(fit.stan_variable("a")[..., :2].ravel(), [2, 3])
 
 
+@pytest.mark.parametrize("method", [stanimport.advi, stanimport.variational])
+def test_files_of_approximations_of_complex_parameters(method, tmp_path):
+    """The mean of the approximation has one value for both parts of a complex number, as draws have."""
+    source = "parameters { complex z; array[2] complex u; } model { target += -norm(z - 3) - norm(u[1]) - norm(u[2]); }"
+    fit = method(stanimport.loads(source), iter=500, draws=20, seed=1, require_converged=False, khat=False)
+    again = stanimport.from_csv(fit.save_csvfiles(tmp_path))
+    assert fit.info["center"].keys() == {"z", "u"} and abs(fit.info["center"]["z"] - 3) < 1
+    for name in ("z", "u"):
+        np.testing.assert_allclose(again.stan_variable(name), fit.stan_variable(name), rtol=1e-5)
+        np.testing.assert_allclose(again.info["center"][name], fit.info["center"][name], rtol=1e-5)
+
+
 # The order is that in which stanc's C++ writes a draw: all of one tuple of an array, then the next.
 TUPLES = """
 parameters { real m; }

@@ -11,7 +11,7 @@ import numpy as np
 
 from stanlib.errors import StanTracingError
 
-from .. import memory, nested
+from .. import memory, nested, tuples
 from ..executables import Executable
 from ..precision import TRACING, double_precision, keys_of_draws, random_keys
 from ..rows import FEW, Points, named, take_room
@@ -237,6 +237,10 @@ class DrawProcessor:
         else:
             flat = self.batched.in_turn(keys, points.pieces(self.batched.batch), self.folder)
         return {n: v.reshape(chains, draws, *v.shape[1:]) for n, v in flat.items()}
+
+    def at(self, point: np.ndarray, seed: int) -> dict[str, Any]:
+        """The variables at one point of shape (size,), by the names of their leaves: complex ones as one value."""
+        return tuples.joined({n: v[0, 0] for n, v in self(point[None, None], seed).items()})
 
 
 def shapes_of_draw(posterior: Posterior | Remembered) -> dict[str, Any]:

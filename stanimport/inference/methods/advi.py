@@ -103,7 +103,7 @@ def advi(
     params, info = ascent.whole(eta, adapt_engaged, tol_rel_obj, show_progress)
     steps = {"eta": info["eta"], "adapt_engaged": adapt_engaged, "tol_rel_obj": tol_rel_obj}
     points, stats = ascent.draws(params)
-    info["center"] = {n: v[0, 0] for n, v in processor(params[0][None, None], chosen).items()}
+    info["center"] = processor.at(params[0], chosen)
     fit = Fit(posterior.program, "variational", processor(points[None], chosen), stats, posterior.inputs,
               {"seed": chosen, "algorithm": algorithm, **steps, **counts}, info, posterior.module)  # fmt: skip
     remembered.keep(posterior)

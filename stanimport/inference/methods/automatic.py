@@ -83,8 +83,7 @@ def fit_of(
     stats = {"lp__": log_p, "log_p__": log_p, "log_q__": log_q}
     found = info_of(losses, settings)
     if center is not None:
-        at = made(np.asarray(center, float)[None, None], settings["seed"])
-        found |= {"center": {n: v[0, 0] for n, v in at.items()}}
+        found |= {"center": made.at(np.asarray(center, float), settings["seed"])}
     variables = made(points[None], settings["seed"])
     return Fit(posterior.program, "variational", variables, stats, posterior.inputs, settings, {**found, **info},
                posterior.module)  # fmt: skip
