@@ -225,8 +225,11 @@ def _in_probabilities(
 def _of_table(chains: _Scaled, before: Any, arriving: Any) -> jax.Array:
     """The derivatives in the moves from states, (length - 1, K, chains), to those at which their share arrives."""
     if chains.by_chain:
-        found = before[:, :, None] * arriving[:, None]
-        found = jnp.sum(found, 0) if chains.same else found
+        if chains.same and chains.unroll is True:  # elementwise, where XLA would call a library to reduce
+            found = functools.reduce(operator.add, (b[:, None] * a for b, a in zip(before, arriving)))
+        else:
+            found = before[:, :, None] * arriving[:, None]
+            found = jnp.sum(found, 0) if chains.same else found
         return found * chains.moves if chains.logged else found
     if chains.which is None:
         found = jnp.einsum(f"tjc,tkc->{'jk' if chains.same else 'tjk'}", before, arriving)
