@@ -224,6 +224,7 @@ def _in_probabilities(
 
 def _of_table(chains: _Scaled, before: Any, arriving: Any) -> jax.Array:
     """The derivatives in the moves from states, (length - 1, K, chains), to those at which their share arrives."""
+    found: jax.Array
     if chains.by_chain:
         if chains.same and chains.unroll is True:  # elementwise, where XLA would call a library to reduce
             found = functools.reduce(operator.add, (b[:, None] * a for b, a in zip(before, arriving)))
