@@ -28,7 +28,7 @@ from .ir.phases import Phase
 from .ir.targets import TARGETS, Options
 from .passes import control, counting, effects, fusion, lasting_sizes, normalize, predictors, specialise, target_reads
 from .passes.callees import Functions
-from .passes.loops import branching, inlining, lanes, positions, sinking, sizes, unfolding, widening
+from .passes.loops import branching, decided, inlining, lanes, positions, sinking, sizes, unfolding, widening
 from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
 from .room import deep
 from .schemes import comprehensive, generative, guides, mixed, networks, simulation
@@ -79,6 +79,8 @@ PASSES = (
     Pass("counting", counting.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True),
     # before all that asks what an iteration needs of those before
     Pass("positions", positions.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, optional=True),
+    # before all that asks what is known while a model is traced
+    Pass("decided", decided.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, optional=True, traced=True),
     # before calls become loops and ranges, which ask for no sizes
     Pass("sizes", sizes.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True),
     # before operations on arrays become loops over the components that each iteration has

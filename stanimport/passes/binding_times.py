@@ -241,7 +241,7 @@ def shape_expressions(body: Stmts, nest: Nest, callees: Callees) -> Iterator[gpr
     The bounds of inner loops are among them only where no limit on the number of iterations can be told beforehand.
     """
     for s in body:
-        yield from _own_shapes(s, callees)
+        yield from own_shapes(s, callees)
         if isinstance(s, gprob.For):
             if nest.inline(s.lower) is None or nest.inline(s.upper) is None:
                 yield s.lower
@@ -265,7 +265,7 @@ def deciding_arguments(
     return [arguments[i] for i in shaped_by(node.distribution.lpdf)]
 
 
-def _own_shapes(s: gprob.Stmt, callees: Callees) -> Iterator[gprob.Expr]:
+def own_shapes(s: gprob.Stmt, callees: Callees) -> Iterator[gprob.Expr]:
     """The expressions in a statement, but not in those inside of it, that decide shapes or bounds in calls."""
     if isinstance(s, gprob.Observe) and isinstance(s.distribution.lpdf, str):
         yield from deciding_arguments(s, callees.shaped_by)
