@@ -44,6 +44,10 @@ FORMS = {
     "twice": """for (n in 1:N) { x = tanh(x) + b[n]; if (y[n] > 0.3) k = n; }
   for (n in 1:k) { x = tanh(x) + b[n]; if (y[n] < 0.3) m = n; } for (n in 1:m) x += b[n] * k;""",
     "a function's": "x += f(y, b, a);",
+    "its own bounds": """k = 2; for (n in k:5) { x = tanh(x) + b[n]; if (y[n] > 0.3) k = n; m += 1; }
+  for (n in 1:k) x += b[n] * y[n]; x += sum(b[1:(m % N)]);""",
+    "its own bounds, read in it": """k = 2; for (n in k:5) { x = tanh(x) + b[n] * k; k = 4; }
+  for (n in 1:k) x += b[n] * y[n];""",
     "arrays in the loop": """for (n in 1:N) { array[2] int p = {s[n], n}; x = tanh(x) + b[p[2]];
     if (p[1] > 2) k = p[1]; v[n] = x; }
   x += sum(v[1:k]);""",

@@ -128,8 +128,8 @@ class _Decided:
 
 
 def _without_unread(s: gprob.For, parts: set[str]) -> gprob.For:
-    """The loop without what sets those variables that nothing else in it reads."""
-    needed: set[str] = set()
+    """The loop without what sets those variables that nothing else in it reads, its bounds among it."""
+    needed = names_in((s.lower, s.upper))
     while True:
         before = len(needed)
         for leaf, path in leaves(s.body):
