@@ -108,8 +108,7 @@ class _Decided:
         while True:
             before = len(found)
             for leaf, path in leaves(s.body):
-                decided = isinstance(leaf, _SETS) and not self.known.draws(leaf)
-                if not decided or self._moves(leaf, found) or any(self._moves(p, found) for p in path):
+                if not isinstance(leaf, _SETS) or any(self._moves(t, found) for t in (leaf, *path)):
                     found.update(writes(leaf))
             if len(found) == before:
                 return found
@@ -117,7 +116,8 @@ class _Decided:
     def _moves(self, s: gprob.Stmt, changing: Set[str]) -> bool:
         """Whether what a statement itself computes depends on more than data."""
         own: list[Any] = [c for c in traversal.children(s) if not isinstance(c, gprob.Stmt)]
-        return isinstance(s, gprob.While) or bool(reads(s) & changing) or any(map(self.known.is_dynamic, own))
+        moves = any(self.known.is_dynamic(c) or self.known.draws(c) for c in own)
+        return moves or isinstance(s, gprob.While) or bool(reads(s) & changing)
 
     def _slice(self, s: gprob.For, parts: set[str]) -> gprob.For:
         """The loop with what sets some variables alone; its own variables have names of their own."""
