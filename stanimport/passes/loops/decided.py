@@ -1,12 +1,14 @@
 """What data alone decide in a loop that the backend traces, computed in a loop of its own where shapes depend on it.
 
-    for (n in 1:N) { x = tanh(x) + b[n]; if (y[n] > 0) { x = sin(x); k = n; } }
+    for (n in 1:N) { x = tanh(x) + b[n] * k; if (y[n] > 0) k = n; }
     for (n in 1:k) ...
 
 Nothing that a traced loop assigns to is known while a model is traced, though k depends on the data y alone. So
 
     k_ = k; for (n in 1:N) if (y[n] > 0) k = n;         // which runs in Python
-    for (n in 1:N) { x = tanh(x) + b[n]; if (y[n] > 0) { x = sin(x); k_ = n; } }
+    for (n in 1:N) { x = tanh(x) + b[n] * k_; if (y[n] > 0) k_ = n; }
+
+where the second loop needs no k_ if nothing in it reads that.
 """
 from __future__ import annotations
 
@@ -41,6 +43,12 @@ def _asked(body: Stmts, around: Surroundings) -> set[str]:
         if isinstance(s, gprob.For):
             found |= names_in((s.lower, s.upper))
         found |= names_in(tuple(own_shapes(s, around.functions)))
+    return _with_sources(body, found)
+
+
+def _with_sources(body: Stmts, names: set[str]) -> set[str]:
+    """Some variables, and those that their values in a body come from."""
+    found = set(names)
     while True:
         before = len(found)
         for leaf, path in leaves(body):
@@ -71,7 +79,7 @@ class _Decided:
     def loop(self, s: gprob.For) -> Iterator[gprob.Stmt]:
         """A loop, with what data decide in it in front, and other names for that inside of it."""
         parts = self._parts(s) if self._is_traced(s) else set()
-        own = sorted((parts & written(s.body)) - declared(s.body))
+        own = sorted(parts - declared(s.body))
         if not self.asked & set(own):
             yield s
             return
@@ -92,15 +100,9 @@ class _Decided:
         """The variables asked for that data decide in a loop, and those that decide them there."""
         if escapes(s.body):
             return set()
-        changing = self._changing(s)
-        found = {n for n in written(s.body) if n in self.asked} - changing
-        while True:
-            before = len(found)
-            for leaf, path in leaves(s.body):
-                if found.intersection(writes(leaf)):
-                    found |= reads(leaf).union(*(reads(p) for p in path)) & written(s.body)
-            if len(found) == before:
-                return set() if found & changing else found
+        inside = written(s.body)
+        decided = {n for n in inside if n in self.asked} - self._changing(s)
+        return _with_sources(s.body, decided) & inside  # none of which changes: what reads such a one does too
 
     def _changing(self, s: gprob.For) -> set[str]:
         """What a loop writes that depends on more than data."""
