@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from beside_walker import compare
 
 import stanimport
 from tests.random_programs.referee import ours
-from tests.random_programs.referee.walk import Walker
 
 PROGRAM = """functions {
   real f(vector y, vector b, real r) { real x = r; int k = 0;
@@ -59,12 +59,7 @@ AT = np.array([0.3, 0.7, -0.2, 0.4, 0.1, -0.6, 0.5, -0.4])
 @pytest.mark.parametrize("scanned", [False, True], ids=["", "scanned"])
 @pytest.mark.parametrize("form", FORMS)
 def test_as_statement_by_statement(form, scanned):
-    text = PROGRAM % FORMS[form].replace("%%", "%")
-    right = Walker(text, DATA).outcome(AT, "decided")
-    got = ours.outcomes(text, DATA, [AT], jit=False, parts=("gradient",), scanned=scanned)[0]
-    assert not got.rejected, got.rejected
-    np.testing.assert_allclose(got.log_density, right.log_density, rtol=1e-12)
-    np.testing.assert_allclose(got.gradient @ right.direction, right.slope, rtol=1e-6, atol=1e-8)
+    compare(PROGRAM % FORMS[form].replace("%%", "%"), DATA, AT, "decided", scanned=scanned)
 
 
 def test_compiled_by_both_backends():

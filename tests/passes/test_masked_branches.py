@@ -3,9 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from tests.random_programs.referee import ours
-from tests.random_programs.referee.walk import Walker
+from beside_walker import compare
 
 PROGRAM = """functions {
   real f(vector q, real r) { real x = r; for (n in 1:size(q)) x = 0.5 * x + q[n]; return x; }
@@ -27,11 +25,4 @@ AT = np.array([0.3, 0.7, -0.2, 0.4, 0.1, -0.6, 0.5])
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_the_side_is_that_of_the_iterations_that_run(name, backend):
-    if backend == "pyro":
-        pytest.importorskip("pyro", reason="the pyro extra is not installed")
-    text = PROGRAM % CONDITIONS[name]
-    right = Walker(text, DATA).outcome(AT, "branches")
-    got = ours.outcomes(text, DATA, [AT], backend, jit=False, parts=("gradient",), scanned=True)[0]
-    assert not right.rejected and not got.rejected
-    np.testing.assert_allclose(got.log_density, right.log_density, rtol=1e-12)
-    np.testing.assert_allclose(got.gradient @ right.direction, right.slope, rtol=1e-6, atol=1e-8)
+    compare(PROGRAM % CONDITIONS[name], DATA, AT, "branches", backend, scanned=True)

@@ -3,10 +3,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from beside_walker import compare
 
 import stanimport
-from tests.random_programs.referee import ours
-from tests.random_programs.referee.walk import Walker
 
 PROGRAM = """functions { real f(vector q, real r) { real x = r;
     for (t in 1:size(q)) { for (k in t:size(q)) x += 0.1 * q[k] * r; x = tanh(x) + t; } return x; } }
@@ -37,25 +36,15 @@ model { vector[N] v = rep_vector(a, N);
 
 def test_lanes_around_tell_nothing():
     """The loop over k differs between the lanes around the loop over t, whose inner loops have a limit all the same."""
-    right = Walker(WITHIN_LANES, DATA).outcome(AT, "lanes")
-    got = ours.outcomes(WITHIN_LANES, DATA, [AT], jit=False, parts=("gradient",))[0]
+    compare(WITHIN_LANES, DATA, AT, "lanes")
     assert "ppl.most(" in stanimport.translate("most.stan", source=WITHIN_LANES)
-    np.testing.assert_allclose(got.log_density, right.log_density, rtol=1e-12)
-    np.testing.assert_allclose(got.gradient @ right.direction, right.slope, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("scheme", ["mixed", "comprehensive"])
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("inner", INNER)
 def test_all_iterations_are_run(inner, backend, scheme):
-    if backend == "pyro":
-        pytest.importorskip("pyro", reason="the pyro extra is not installed")
-    text = PROGRAM % INNER[inner]
-    right = Walker(text, DATA).outcome(AT, "most")
-    got = ours.outcomes(text, DATA, [AT], backend, scheme, jit=False, parts=("gradient",))[0]
-    assert not got.rejected
-    np.testing.assert_allclose(got.log_density, right.log_density, rtol=1e-12)
-    np.testing.assert_allclose(got.gradient @ right.direction, right.slope, rtol=1e-6, atol=1e-8)
+    compare(PROGRAM % INNER[inner], DATA, AT, "most", backend, scheme)
 
 
 @pytest.mark.parametrize("inner", INNER)

@@ -3,10 +3,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from beside_walker import compare
 
 import stanimport
-from tests.random_programs.referee import ours
-from tests.random_programs.referee.walk import Walker
 
 PROGRAM = """data { int N; int K; vector[N] w; matrix[N, N] X; }
 parameters { real h; vector[N] q; }
@@ -31,14 +30,7 @@ AT = np.array([0.05, 0.7, 0.6, 0.4, 0.1, -0.6, 0.5, 0.3])
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", STEPS)
 def test_parts_are_those_of_the_iteration(name, backend):
-    if backend == "pyro":
-        pytest.importorskip("pyro", reason="the pyro extra is not installed")
-    text = PROGRAM % STEPS[name]
-    right = Walker(text, DATA).outcome(AT, "parts")
-    got = ours.outcomes(text, DATA, [AT], backend, jit=False, parts=("gradient",), scanned=True)[0]
-    assert not got.rejected
-    np.testing.assert_allclose(got.log_density, right.log_density, rtol=1e-12)
-    np.testing.assert_allclose(got.gradient @ right.direction, right.slope, rtol=1e-6, atol=1e-8)
+    compare(PROGRAM % STEPS[name], DATA, AT, "parts", backend, scanned=True)
 
 
 @pytest.mark.parametrize("name", ["in a branch", "of what it makes"])
