@@ -36,13 +36,14 @@ def _by_value(s: gprob.Stmt, discrete: Mapping[str, Discrete], static: Set[str])
 
 
 def _split(s: gprob.Stmt, discrete: Mapping[str, Discrete], static: Set[str]) -> gprob.Stmt:
-    """A term by the value of a discrete element for which it is one of data alone, if there is such an element."""
+    """A term by the values of discrete elements for which it is one of data alone, if there are any."""
     known = static | discrete.keys()
     if uses.names_in(s) <= known:
         return s
     for e in _elements(s, discrete):
         zero, one = (_simplified(_with_value(s, e, value)) for value in (0, 1))
         if uses.names_in(zero) <= known or uses.names_in(one) <= known:
+            zero, one = (_split(part, discrete, static) for part in (zero, one))
             if is_binary(discrete[_name(e)]):
                 return gprob.If(s.span, e, _added(one), _added(zero))
             neither = gprob.If(s.span, _is(e, 0), _added(zero), (s,))

@@ -1,4 +1,4 @@
-"""Draws along chains, from their ends to their beginnings."""
+"""Sums along chains, from their beginnings to their ends, and draws the other way."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -23,6 +23,32 @@ class SummedChains:
     chains: Chains
     sums: Any
     tables: Any
+
+
+def along(
+    xp: Namespace, reduce: Callable[..., Any], single: Any, tables: Any, linked: np.ndarray, keep: bool
+) -> tuple[Any, Any]:  # fmt: skip
+    """What is summed up at the ends of chains, (chains, K), and at every step where it is kept.
+
+    Args:
+        reduce: the sum of logarithms along the second axis, or what stands for it.
+        single: the terms of elements, (length, chains, K).
+        tables: those between one and the next, (K, K), or such by step, for each chain or all.
+        linked: which steps there are, (length - 1, chains).
+    """
+    several, all_ = xp.ndim(tables) > 2, bool(linked.all())
+
+    def step(before: Any, x: Any, *constant: Any) -> Any:
+        single, *rest = x
+        table = rest.pop(0) if several else constant[0]
+        after = reduce(xp, before[:, :, None] + table) + single
+        after = after if all_ else xp.where(rest[0][:, None], after, before)
+        return after, after if keep else ()
+
+    there = () if all_ else xp.convert((linked, tables))[:1]
+    xs = (single[1:], *((tables,) if several else ()), *there)
+    ends: tuple[Any, Any] = xp.scan(step, single[0], xs, *(() if several else (tables,)))
+    return ends
 
 
 def with_chains(xp: Namespace, s: SummedChains, values: Any, choose: Choose, uniform: Callable[..., object]) -> Any:

@@ -1,6 +1,7 @@
 """The terms of compounds, from those of their members, and the values of members from those of compounds."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from ..arrays.base import Array, Namespace, Real
 from .compounds import Compounds, Group, Terms
-from .problem import Rows, rows, sum_of
+from .problem import Rows, permuted, rows, sum_of
 
 
 def single(xp: Namespace, c: Compounds, of_elements: Callable[[np.ndarray], Any]) -> Any:
@@ -41,12 +42,19 @@ def of_single(xp: Namespace, t: Terms, tables: Sequence[Rows]) -> Any:
 
 
 def of_links(xp: Namespace, t: Terms, tables: Sequence[Rows]) -> Rows:
-    """Those of two, a row for each that the slot has."""
-    given, places = tables[t.slot], t.rows
-    at = given.at(places)
-    used, codes = np.unique(at, return_inverse=True)
-    table = xp.get(_flat(xp, rows(xp, given.table, used)), (slice(None), t.entries.reshape(-1)))
-    return Rows(xp.reshape(table, (xp.shape(table)[0], *t.entries.shape)), codes.reshape(-1))
+    """Those of two, or of others around too, a row for each that the slot has."""
+    given = tables[t.slot]
+    used, codes = np.unique(given.at(t.rows), return_inverse=True)
+
+    def of_states(table: Array) -> Any:
+        table = permuted(xp, rows(xp, table, used), (0, *(axis + 1 for axis in t.order)))
+        count, *outer = xp.shape(table)[: 1 + t.around.shape[1]]
+        table = xp.reshape(table, (count * math.prod(outer), -1))
+        found = xp.get(table, (slice(None), t.entries.reshape(-1)))
+        return xp.reshape(found, (count, *outer, *t.entries.shape))
+
+    probabilities = None if given.probabilities is None else of_states(given.probabilities)
+    return Rows(of_states(given.table), codes.reshape(-1), probabilities)
 
 
 def _flat(xp: Namespace, table: Array) -> Any:

@@ -2,7 +2,8 @@
 
 The elements at one distance from an end of a component stand with those at the next distance alone. What they can be
 together, as data say, are the states of a compound: an animal that has not entered yet, one that is alive, one that is
-gone, where an element says whether it is alive and another one whether it ever was.
+gone, where an element says whether it is alive and another one whether it ever was. Other elements may stand around
+all of them, such as whether there is an animal at all: compounds are then chains that stand with those.
 """
 from __future__ import annotations
 
@@ -34,22 +35,30 @@ class Group:
 
 @dataclass(frozen=True)
 class Terms:
-    """Rows of a slot, (n,), as terms of compounds, (n, 1 or 2).
+    """Rows of a slot, (n,), as terms of compounds, (n, 1 or 2), and of the elements `around` them, (n, q).
 
-    The `entries` are those of a row for all of their states, numbered along all its axes, (K,) or (K, K).
+    With the axes of the slot's tables in an `order`, those around first, the `entries` are those of a row for all
+    states of the compounds, numbered along the axes behind, (K,) or (K, K).
     """
 
     slot: int
     rows: np.ndarray
+    around: np.ndarray
     compounds: np.ndarray
+    order: tuple[int, ...]
     entries: np.ndarray
+
+    @property
+    def scopes(self) -> list[tuple[int, ...]]:
+        """What each of the terms is of."""
+        return [tuple(scope) for scope in np.concatenate([self.around, self.compounds], axis=1).tolist()]
 
 
 @dataclass(frozen=True)
 class Compounds:
     """Compounds of `kind` states, of which some may have fewer, `count` from the number `first` on.
 
-    `single` are terms of one compound, `links` those of two, each of which is a slot of its own.
+    `single` are terms of one compound, `links` all others, each of which is a slot of its own.
     """
 
     kind: int
@@ -67,7 +76,10 @@ def compounds(
     neighbours: Neighbours, kinds: Sequence[int], scopes: Scopes, standing: Standing, tables: Sequence[Table],
     limit: int,
 ) -> list[Compounds]:  # fmt: skip
-    """Compounds in place of the elements of components that are worth it, of a step by the number of states."""
+    """Compounds in place of the elements of components that are worth it, of a step by the number of states.
+
+    Elements that have no `neighbours` stand around the components of the others.
+    """
     ends = list(_ends(neighbours))
     ways = []
     for start in (slice(None), slice(1), slice(-1, None)):
@@ -167,10 +179,14 @@ def _size(one: Sequence[_Level], kinds: Sequence[int], states: Mapping[_Form, np
 def _is_worth(
     one: Sequence[_Level], kinds: Sequence[int], states: Mapping[_Form, np.ndarray], scopes: Scopes, standing: Standing
 ) -> bool:  # fmt: skip
-    """Whether those are not many more than the entries of factors."""
-    factors = {f for lv in one for e in lv for f in standing[e]}
+    """Whether those, for all values of the elements around, are not many more than the entries of factors."""
+    inside = {e for lv in one for e in lv}
+    factors = {f for e in inside for f in standing[e]}
     size = sum(math.prod(kinds[e] for e in scopes[s][r]) for s, r in factors)
-    return _size(one, kinds, states) <= WORTH * size
+    around = {e for s, r in factors for e in scopes[s][r]} - inside
+    if around and max(map(len, one)) == 1:
+        return False
+    return math.prod((kinds[e] for e in around), start=_size(one, kinds, states)) <= WORTH * size
 
 
 def _together(
@@ -188,20 +204,25 @@ def _together(
     )
     found: dict[tuple[int, tuple[_Form, ...], tuple[_Axis, ...]], list[tuple[int, ...]]] = {}
     for s, r in {f: None for lv in all_ for e in lv for f in standing[e]}:
-        touched = dict(sorted(at[e] for e in scopes[s][r]))
+        scope = scopes[s][r]
+        around, touched = [e for e in scope if e not in at], dict(sorted(at[e] for e in scope if e in at))
         number = {c: i for i, c in enumerate(touched)}
-        axes = tuple((number[at[e][0]], at[e][1].index(e)) for e in scopes[s][r])
+        axes = tuple((number[at[e][0]], at[e][1].index(e)) if e in at else AROUND for e in scope)
         forms = tuple(_form(lv, kinds) for lv in touched.values())
-        found.setdefault((s, forms, axes), []).append((r, *touched))
+        found.setdefault((s, forms, axes), []).append((r, *around, *touched))
     terms = []
     for (s, forms, axes), places in found.items():
-        at_ = np.array(places)
-        terms.append(Terms(s, at_[:, 0], at_[:, 1:], _entries(kind, [states[f] for f in forms], forms, axes)))
-    single, links = (tuple(t for t in terms if t.compounds.shape[1] == n) for n in (1, 2))
+        order = tuple(np.argsort([a != AROUND for a in axes], kind="stable").tolist())
+        outer, at_ = axes.count(AROUND), np.array(places)
+        entries = _entries(kind, [states[f] for f in forms], forms, [a for a in axes if a != AROUND])
+        terms.append(Terms(s, at_[:, 0], at_[:, 1 : 1 + outer], at_[:, 1 + outer :], order, entries))
+    single = tuple(t for t in terms if t.around.shape[1] == 0 and t.compounds.shape[1] == 1)
+    links = tuple(t for t in terms if t.around.shape[1] > 0 or t.compounds.shape[1] == 2)
     return Compounds(kind, first, len(all_), groups, single, links)
 
 
 _Axis = tuple[int, int]  # the number of a compound, and the place of a member
+AROUND: _Axis = (-1, -1)  # of an element around
 
 
 def _entries(

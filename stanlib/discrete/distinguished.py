@@ -1,6 +1,7 @@
 """The terms of copies of elements, one for each case, and the values of the elements from those of their copies."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 
 from ..arrays.base import Array, Namespace, Real
 from .cases import Cases, Terms
-from .problem import Rows, aligned, permuted, rows
+from .problem import Rows, aligned, permuted, rows, sum_of
 
 
 def single(xp: Namespace, c: Cases, of_elements: Callable[[np.ndarray], Any]) -> Any:
@@ -65,6 +66,14 @@ def _cases_as_rows(xp: Namespace, c: Cases, t: Terms, used: np.ndarray, table: A
     """Some rows of a slot's table, those of one after the other by case."""
     count, cases, *sizes = xp.shape(table := _by_case(xp, c, t, rows(xp, table, used)))
     return xp.reshape(table, (count * cases, *sizes))
+
+
+def own(xp: Namespace, c: Cases, ends: np.ndarray, of_elements: Callable[[np.ndarray], Any]) -> Any:
+    """The terms of the elements around chains alone, `ends`, in every case: (cases, chains)."""
+    count = len(c.sizes)
+    parts = [aligned(xp, of_elements(around), (axis,), count) for axis, around in enumerate(ends.T)]
+    total = functools.reduce(lambda a, b: sum_of(xp, a, b), parts)
+    return xp.swapaxes(xp.reshape(total, (len(ends), c.count)), 0, 1)
 
 
 def of_around(xp: Namespace, c: Cases, sums: Array) -> Any:

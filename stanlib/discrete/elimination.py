@@ -334,17 +334,31 @@ class _Elimination:
         self.tables += [distinguished.of_links(xp, c, t, self.tables) for t in c.links]
         self.summed.append(c)
         for chains in c.chains:
-            left, ends = distinguished.of_around(xp, c, self._sums_of_chains(chains, None)), c.ends(chains)
+            ends = c.ends(chains)
+            own = distinguished.own(xp, c, ends, self._of_elements)
+            if c.closing and self.sum_only:
+                self._count(self._sums_of_chains(chains, self.often[ends[:, 0]], own))
+                continue
+            left = distinguished.of_around(xp, c, self._sums_of_chains(chains, None, own))
             if ends.shape[1] > 1:
                 self.tables.append(Rows(left))
             else:
                 self._add(ends[:, 0], left)
+        if c.closing and not self.sum_only:
+            around = np.unique(c.around)
+            self._sum_out(order.Class(around, np.zeros((len(around), 0), int)))
 
-    def _sums_of_chains(self, c: Chains, often: np.ndarray | None) -> Any:
+    def _sums_of_chains(self, c: Chains, often: np.ndarray | None, cases: Any = None) -> Any:
         """Eliminate chains from their beginnings to their ends, in one loop that carries (chains, K).
 
+        Args:
+            c: chains, all in one case after those in another if there are cases.
+            often: how often each counts, over all of its cases.
+            cases: the terms of all cases, (cases, chains).
+
         Returns:
-            Their sum, as often as each counts; those of each, (chains,), if that is not told.
+            Their sum, as often as each counts; those of each, (chains,), if that is not told, whatever in cases that
+            are impossible.
         """
         xp = self.xp
         count, length = c.elements.shape
@@ -353,47 +367,34 @@ class _Elimination:
         if state is not None:
             single = xp.swapaxes(self._of_elements(c.elements.T.reshape(-1)), 0, 1)
             sums = absorbing.log_sums(xp, self.tables, c, xp.reshape(single, (kind, length, count)), state)
-            return self._counted(sums, often)
+            return sums if often is None else self._counted(self._over_cases(sums, cases), often)
         single = xp.reshape(self._of_elements(c.elements.T.reshape(-1)), (length, count, kind))
         moves = between(xp, self.tables, c, kind, self.sum_only)
         if self.sum_only:
-            return self._sums_alone(c, single, moves, often)
+            return self._sums_alone(c, single, moves, often, cases)
         single, tables = xp.convert((single, moves.table))
-        last, sums = self._along(single, tables, c.linked.T, True)
+        last, sums = chained.along(xp, self.reduce, single, tables, c.linked.T, True)
         self.summed.append(SummedChains(c, xp.concatenate([single[:1], sums]), tables))
         return self._counted(self.reduce(xp, last), often)
 
-    def _sums_alone(self, c: Chains, single: Any, moves: Moves, often: np.ndarray | None) -> Any:
+    def _sums_alone(self, c: Chains, single: Any, moves: Moves, often: np.ndarray | None, cases: Any) -> Any:
         """The same where nothing is drawn afterwards."""
         xp, linked = self.xp, c.linked.T
         if often is None:
             moves = moves.by_chain(xp, *linked.shape)
 
-        def plain(single: Any, table: Any) -> Any:
-            last, _ = self._along(single, moves.by_step(xp, table, len(linked)), linked, False)
-            return self._counted(self.reduce(xp, last), often)
+        def plain(single: Any, table: Any, cases: Any = None) -> Any:
+            last, _ = chained.along(xp, self.reduce, single, moves.by_step(xp, table, len(linked)), linked, False)
+            sums = self.reduce(xp, last)
+            return sums if often is None else self._counted(self._over_cases(sums, cases), often)
 
-        single, table = xp.convert((single, moves.table))
-        return xp.log_sum_of_chains(plain, single, table, linked, often, moves.which, moves.probabilities)
+        single, table, *cases = xp.convert((single, moves.table, *(() if cases is None else (cases,))))
+        told = linked, often, moves.which, moves.probabilities
+        return xp.log_sum_of_chains(plain, single, table, *told, *cases)
 
-    def _along(self, single: Any, tables: Any, linked: np.ndarray, keep: bool) -> tuple[Any, Any]:
-        """What is summed up at the ends of chains, (chains, K), and at every step where it is kept.
-
-        Args:
-            single: the terms of elements, (length, chains, K).
-            tables: those between one and the next, (K, K), or such by step, for each chain or all.
-            linked: which steps there are, (length - 1, chains).
-        """
-        xp, several, all_ = self.xp, self.xp.ndim(tables) > 2, bool(linked.all())
-
-        def step(before: Any, x: Any, *constant: Any) -> Any:
-            single, *rest = x
-            table = rest.pop(0) if several else constant[0]
-            after = self.reduce(xp, before[:, :, None] + table) + single
-            after = after if all_ else xp.where(rest[0][:, None], after, before)
-            return after, after if keep else ()
-
-        there = () if all_ else xp.convert((linked, tables))[:1]
-        xs = (single[1:], *((tables,) if several else ()), *there)
-        ends: tuple[Any, Any] = xp.scan(step, single[0], xs, *(() if several else (tables,)))
-        return ends
+    def _over_cases(self, sums: Any, cases: Any) -> Any:
+        """The sums over the cases of each chain, if there are any."""
+        if cases is None:
+            return sums
+        sums, cases = self.xp.convert((sums, cases))
+        return self.reduce(self.xp, self.xp.reshape(sums, self.xp.shape(cases)) + cases, 0)

@@ -91,7 +91,7 @@ def _sum(xp: Namespace, tables: Sequence[Rows], c: Chains, at: Sequence[np.ndarr
 
 def _product(xp: Namespace, tables: Sequence[Rows], c: Chains, at: Sequence[np.ndarray]) -> Any:
     """The product of their probabilities, 1 where there is no factor; None if these are not known of all of them."""
-    given = [tables[link.slot].probabilities for link in c.links]
+    given = [_probabilities(tables[link.slot]) for link in c.links]
     if any(g is None for g in given):
         return None
     found = []
@@ -100,6 +100,11 @@ def _product(xp: Namespace, tables: Sequence[Rows], c: Chains, at: Sequence[np.n
         one, none = xp.convert((_placed(xp, table, link, own), missing.astype(float)[..., None, None]))
         found.append(one + none if missing.any() else one)
     return functools.reduce(operator.mul, found)
+
+
+def _probabilities(given: Rows) -> Any:
+    """What a table holds the logarithms of, if that is known, as it always is of data."""
+    return np.exp(given.table) if isinstance(given.table, np.ndarray) else given.probabilities
 
 
 def _placed(xp: Namespace, table: Any, link: Link, own: np.ndarray) -> Array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from .compounds import Compounds, Table, compounds
 from .problem import Factor, Problem, Rows, limit
 from .sweeps import Sweep, sweeps
 
+AROUND = 6  # others that an element of compounds may stand with, of which some are around
 CHEAP = 4096  # entries of a table that is not worth looking for a smaller one
 
 
@@ -143,8 +144,12 @@ class _Planner:
             chosen = np.array([e for e in alone.tolist() if self.kinds[e] == kind], int)
             self.steps.append(Class(chosen, np.zeros((len(chosen), 0), int)))
         self._along_chains()
-        self._compound()
+        self._compound(self.neighbours)
         self._along_chains()
+        for most in STANDING:
+            self._by_cases(most)
+        few = {e for e, around in self.neighbours.items() if len(around) <= AROUND}
+        self._compound({e: self.neighbours[e] & few for e in self.neighbours if e in few})
         for most in STANDING:
             self._by_cases(most)
         scopes_by_slot = [s.scopes for s in self.slots]
@@ -165,36 +170,49 @@ class _Planner:
             self.steps.append(found)
             self._forget(found.elements[found.elements >= 0].tolist())
 
-    def _compound(self) -> None:
-        """Compounds in place of the elements of components that become chains so."""
+    def _compound(self, neighbours: dict[int, set[int]]) -> None:
+        """Compounds in place of the elements of components that become chains so, given those without neighbours."""
         scopes = [s.scopes for s in self.slots]
-        for c in compounds(self.neighbours, self.kinds, scopes, self.standing, self.given, self.limit):
-            self._forget([e for g in c.groups for e in g.members.reshape(-1).tolist()])
+        given = (*self.given, *(None,) * (len(scopes) - len(self.given)))
+        for c in compounds(neighbours, self.kinds, scopes, self.standing, given, self.limit):
+            self._part([e for g in c.groups for e in g.members.reshape(-1).tolist()])
             self.kinds += [c.kind] * c.count
             for link in c.links:
-                self._new_slot([tuple(pair) for pair in link.compounds.tolist()])
+                self._new_slot(link.scopes)
             self.steps.append(c)
 
     def _by_cases(self, most: int) -> None:
         """Chains that stand with elements around them, once for each case of these."""
         scopes = [s.scopes for s in self.slots]
         for c in cases(self.neighbours, self.kinds, scopes, self.standing, most, self.limit):
-            around, members = np.unique(c.around).tolist(), c.members.tolist()
-            used = [f for e in members for f in self.standing[e]]
-            for e in around:
-                self.neighbours[e].difference_update(members)
-                self.standing[e] = {f: None for f in self.standing[e].keys() - set(used)}
-            self._forget(members)
+            self._part(c.members.tolist())
             self.kinds += [c.kind] * c.copies.size
             for t in c.links:
                 self._new_slot([tuple(c) for c in c.copies[:, t.columns].reshape(-1, 2).tolist()])
             near = {e: self.neighbours[e] for e in c.copies.reshape(-1).tolist()}
             c.chains.extend(chains(near, self.kinds, [s.scopes for s in self.slots], self.standing))
             self._forget(list(near))
-            self.steps.append(c)
-            for one in c.chains if len(c.sizes) > 1 else ():
-                self._new_slot([tuple(row) for row in c.ends(one).tolist()])
-            self._forget_lonely(around)
+            self._close(c)
+
+    def _close(self, c: Cases) -> None:
+        """The step, and what becomes of the elements around its chains."""
+        around, ends = np.unique(c.around).tolist(), [c.ends(one) for one in c.chains]
+        closing = len(c.sizes) == 1 and sum(map(len, ends)) == len(around) and not any(map(self.neighbours.get, around))
+        self.steps.append(replace(c, closing=closing))
+        if closing:
+            self._forget(around)
+            return
+        for rows in ends if len(c.sizes) > 1 else ():
+            self._new_slot([tuple(row) for row in rows.tolist()])
+        self._forget_lonely(around)
+
+    def _part(self, members: list[int]) -> None:
+        """Elements that others stand around, and their factors: those stay."""
+        used = {f for e in members for f in self.standing[e]}
+        for other in {n for e in members for n in self.neighbours[e]}.difference(members):
+            self.neighbours[other].difference_update(members)
+            self.standing[other] = {f: None for f in self.standing[other] if f not in used}
+        self._forget(members)
 
     def _forget(self, elements: list[int]) -> None:
         """Elements of whole components that are summed out, and the factors between them."""

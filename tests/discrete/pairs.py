@@ -605,3 +605,43 @@ parameters { real<lower=0, upper=1> q; vector<lower=0, upper=1>[2] phi; vector<l
     total[c] = (c == 1 ? q : 1 - q) * sum(f); }
   target += log(sum(total)); } }""",
 )  # fmt: skip
+
+
+_ENTRIES = """functions {
+  vector step(vector before, real phi, real enter, real seen) {
+    return [log1m(enter) + before[1], log_sum_exp(log(enter) + before[1], log(phi) + before[2]) + seen,
+            log_sum_exp(log1m(phi) + before[2], before[3])]';
+  }
+  real entered(array[] int y, vector phi, vector enter, real p) {
+    vector[3] f = [log1m(enter[1]), log(enter[1]) + bernoulli_lpmf(y[1] | p), negative_infinity()]';
+    if (y[1]) f[1] = negative_infinity();
+    for (t in 2:size(y)) { f = step(f, phi[t - 1], enter[t], bernoulli_lpmf(y[t] | p));
+      if (y[t]) f[{1, 3}] = [negative_infinity(), negative_infinity()]'; }
+    return log_sum_exp(f);
+  }
+}
+data { int I; int T; array[I, T] int y; vector[I] x; }
+parameters { real a; real b; vector<lower=0, upper=1>[T - 1] phi; vector<lower=0, upper=1>[T] enter;
+  real<lower=0, upper=1> psi; real<lower=0, upper=1> shy; %discrete% }"""
+# whether an animal is there, z, which enters once; it is seen, if it is one at all
+_ENTER = """model { for (i in 1:I) { int absent = 1; is[i] ~ bernoulli(psi); z[i, 1] ~ bernoulli(enter[1]);
+    for (t in 2:T) { absent *= 1 - z[i, t - 1]; z[i, t] ~ bernoulli(z[i, t - 1] * phi[t - 1] + absent * enter[t]); }
+    for (t in 1:T) y[i, t] ~ bernoulli(is[i] * z[i, t] * %seen%); } }"""
+_seen = [[0, 1, 0, 1, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0, 1, 0], [0] * 8, [0, 0, 0, 0, 0, 0, 0, 1], [0] * 8]
+pair(
+    "entries of animals that may not exist", {"I": 5, "T": 8, "y": _seen, "x": _normals(5)},
+    _ENTRIES, "array[I] int<lower=0, upper=1> is; array[I, T] int<lower=0, upper=1> z;",
+    _ENTER.replace("%seen%", "inv_logit(a + b * x[i])"),
+    """model { for (i in 1:I) { real lp = bernoulli_lpmf(1 | psi) + entered(y[i], phi, enter, inv_logit(a + b * x[i]));
+    target += sum(y[i]) ? lp : log_sum_exp(lp, bernoulli_lpmf(0 | psi)); } }""",
+)
+pair(
+    "entries of two kinds of animals", {"I": 5, "T": 8, "y": _seen, "x": _normals(5)},
+    _ENTRIES, "array[I] int<lower=0, upper=1> is, g; array[I, T] int<lower=0, upper=1> z;",
+    _ENTER.replace("%seen%", "inv_logit(a + (g[i] ? b : -2 * b) * x[i])")
+    .replace("is[i] ~", "g[i] ~ bernoulli(shy); is[i] ~"),
+    """model { for (i in 1:I) { real lp = bernoulli_lpmf(1 | psi)
+      + log_mix(shy, entered(y[i], phi, enter, inv_logit(a + b * x[i])),
+                entered(y[i], phi, enter, inv_logit(a - 2 * b * x[i])));
+    target += sum(y[i]) ? lp : log_sum_exp(lp, bernoulli_lpmf(0 | psi)); } }""",
+)

@@ -39,7 +39,7 @@ def ours(single, table, linked, often, which=None, probable=False):
         f = lambda s, t: chains.log_sum_of_chains(in_logs, s, logs(t), *given(t))
         last = lambda t: jnp.moveaxis(t, 1, -1) if t.ndim == 4 else t
         sufficed = lambda s, t: chains._in_probabilities(
-            jnp.swapaxes(s, 1, 2), last(t), linked, often, which, not probable
+            jnp.swapaxes(s, 1, 2), last(t), linked=linked, often=often, which=which, logged=not probable
         )[0]  # fmt: skip
         both = jax.jit(lambda s, t: (jax.value_and_grad(f, (0, 1))(s, t), sufficed(s, t)))
         (value, found), good = both(jnp.asarray(single), jnp.asarray(table))
@@ -246,6 +246,44 @@ def test_sums_of_each_chain(of, far):
             np.testing.assert_allclose(value, expected, rtol=1e-13)
             np.testing.assert_allclose(found[0], wanted[0], atol=1e-11)
             np.testing.assert_allclose(found[1] * scale, wanted[1], atol=1e-11)
+
+
+@pytest.mark.parametrize("probable", [False, True])
+@pytest.mark.parametrize("of", ["all", "a step", "few kinds of steps", "a chain", "a step and a chain"])
+@pytest.mark.parametrize("far", ["live", "impossible"])
+def test_sums_over_cases(of, probable, far):
+    """What underflows counts where its case is possible, and nothing of one that is not."""
+    rng = np.random.default_rng(9)
+    count, which = 3, np.array([0, 1, 1, 0, 1, 0, 0, 1]) if of == "few kinds of steps" else None
+    linked = np.tile(np.arange(1, 9)[:, None] < np.array([9, 3, 6]), (1, 2))
+    first = {"all": (), "a step": (8,), "few kinds of steps": (2,), "a chain": (1, 6), "a step and a chain": (8, 6)}[of]
+    moves, single = rng.dirichlet(np.ones(2), (*first, 2)), rng.normal(size=(9, 6, 2))
+    often, terms = np.array([2.0, 1.0, 3.0]), rng.normal(size=(2, count))
+    terms[1, 2] = NEVER
+    if far == "live":
+        single[1:3, 0] = [[0.0, -800.0], [NEVER, 0.0]]
+        moves[..., :, :] = [[0.9, 0.1], [0.0, 1.0]]
+        single[0, 0], single[1, 3] = [NEVER, 0.0], [0.0, -800.0]
+    if far == "impossible":
+        single[2, 5], single[0, 5] = [NEVER, NEVER], [-800.0, 0.0]
+    by_step = lambda t: t[which] if which is not None else t
+    logs = lambda x: jnp.where(x > 0, jnp.log(jnp.where(x > 0, x, 1.0)), NEVER)
+
+    def in_logs(single, table, terms):
+        sums = plain(linked, np.ones(6), total=lambda x: x)(single, by_step(table))
+        return jnp.sum(xp.log_of_sum(sums.reshape(2, count) + terms, 0) * often)
+
+    def new(single, moves, terms):
+        told = (linked, often, which, moves if probable else None)
+        return chains.log_sum_of_chains(in_logs, single, logs(moves), *told, terms)
+
+    with jax.enable_x64(True):
+        arrays = [jnp.asarray(a) for a in (single, moves, terms)]
+        old = lambda single, moves, terms: in_logs(single, logs(moves), terms)
+        (value, found), (expected, wanted) = (jax.jit(jax.value_and_grad(f, (0, 1, 2)))(*arrays) for f in (new, old))
+    np.testing.assert_allclose(value, expected, rtol=1e-13)
+    for one, other in zip(found, wanted):
+        np.testing.assert_allclose(one, other, atol=1e-11)
 
 
 def test_second_derivatives_and_many_points():

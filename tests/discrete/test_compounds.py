@@ -1,11 +1,13 @@
 """Components whose elements are put together as compounds, against eliminations in rounds."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from stanlib.arrays import numpy as xp
-from stanlib.discrete import chains, compounds, elimination, order
+from stanlib.discrete import cases, chains, compounds, elimination, order, sweeps
 from stanlib.discrete.problem import Factor, Problem, Variable
 from tests.discrete import rounds
 from tests.discrete.rounds import steps_of
@@ -19,11 +21,23 @@ GRAPHS = {
     "a chain with leaves": (20, [(t, t + 1) for t in range(9)] + [(t, 10 + t) for t in range(10)]),
     "a chain, and others": (29, two_chains(6) + [(12 + t, 13 + t) for t in range(9)] + second_order(7, 22)),
 }
+# the same, with others that stand with elements all along
+AROUND = {
+    "one with one chain": (17, [*two_chains(8), *((t, 16) for t in range(8))]),
+    "one with both, in threes too": (17, [*two_chains(8), *((t, t + 8, 16) for t in range(8)), (0, 16)]),
+    "two": (18, [*two_chains(8), *((t, 16) for t in range(8)), *((t, 17) for t in range(8, 16))]),
+    "two that stand together": (18, [*two_chains(8), *((t, t + 8, 16) for t in range(8)), *((t, 17) for t in range(8)),
+                                     (16, 17)]),
+    "one each, of different lengths": (31, [
+        *two_chains(8), *((a + 16, b + 16) for a, b in two_chains(6)), *((t, 28) for t in range(16)),
+        *((t, 29) for t in range(16, 28)), (29, 30)]),
+}  # fmt: skip
+WITH_KINDS = [(name, kind) for name in GRAPHS for kind in (2, 3)] + [(name, 2) for name in AROUND]
 
 
 def problem_of(name, kind):
     rng = np.random.default_rng(kind)
-    count, pairs = GRAPHS[name]
+    count, pairs = (GRAPHS | AROUND)[name]
     factors = []
     for size in (1, 2, 3):
         scopes = np.array([s for s in pairs if len(s) == size] if size > 1 else [[e] for e in range(count)], int)
@@ -62,10 +76,48 @@ def plans_anew():
     order.Kept.plans.clear()
 
 
-@pytest.mark.parametrize("kind", [2, 3])
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize(("name", "kind"), WITH_KINDS)
 def test_as_in_rounds(name, kind, monkeypatch):
     rounds.agree(problem_of(name, kind), compounds.Compounds, monkeypatch)
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_with_others_around_they_are_chains_by_cases(name):
+    """Each of which closes with what stands around it, if that stands with nothing else."""
+    steps = steps_of(problem_of(name, 2))
+    found = [s for s in steps if isinstance(s, cases.Cases)]
+    assert sum(s.members.size for s in found) == sum(s.count for s in steps if isinstance(s, compounds.Compounds))
+    assert not any(isinstance(s, sweeps.Sweep) for s in steps)
+    together = {"one with one chain": [True], "one with both, in threes too": [True]}
+    assert [s.closing for s in found] == together.get(name, [False])
+
+
+@pytest.mark.parametrize("impossible", [False, True])
+@pytest.mark.parametrize("name", AROUND)
+def test_gradients_with_others_around(name, impossible, x64, monkeypatch):
+    import jax
+    import jax.numpy as jnp
+
+    from stanlib.arrays import jax as xj
+
+    made = problem_of(name, 2)
+    count = len(made.kinds)
+    low = np.zeros(count, int)
+    low[16 : 16 + impossible] = 1  # one of those around can have but one value
+
+    def total(*tables):
+        factors = tuple(replace(f, table=t) for f, t in zip(made.factors, tables))
+        variable = Variable("z", (count,), low, np.ones(count, int), 0)
+        return elimination.log_sum(Problem(xj, (variable,), made.kinds, factors))
+
+    tables = [jnp.asarray(f.table) for f in made.factors]
+    value, slopes = jax.value_and_grad(total, tuple(range(len(tables))))(*tables)
+    rounds.from_now_on(monkeypatch)
+    monkeypatch.setattr(chains, "SHORT", 10**9)
+    expected, wanted = jax.value_and_grad(total, tuple(range(len(tables))))(*tables)
+    np.testing.assert_allclose(value, expected, rtol=1e-13)
+    for slope, one in zip(slopes, wanted):
+        np.testing.assert_allclose(slope, one, atol=1e-12)
 
 
 def test_what_data_exclude_is_no_state(monkeypatch):

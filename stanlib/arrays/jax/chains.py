@@ -26,34 +26,40 @@ SHORT = 16  # steps of chains that need no loop
 FEW = 4  # states
 
 
-def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any, linked: Any, often: Any,
-                      which: Any = None, probabilities: Any = None) -> Any:  # fmt: skip
+def log_sum_of_chains(plain: Callable[..., Any], single: Any, table: Any, linked: Any, often: Any,
+                      which: Any = None, probabilities: Any = None, *cases: Any) -> Any:  # fmt: skip
     """The sum of the logarithms of the sums over all paths of every chain, as often as it counts; or those of each.
 
     Args:
-        plain: the same, from single and table, in logarithms.
+        plain: the same, from single, table and cases, in logarithms.
         single: the terms of single states, (length, chains, K).
         table: those between one and the next, (K, K), (length - 1, K, K), or (length - 1, chains, K, K); with
             (1, chains, K, K), the same at all steps of a chain.
             With `which`, (n, K, K), the one of each step.
         linked: which steps there are, (length - 1, chains).
-        often: a number for each chain. None if the sums of each are wanted, (chains,), of a table for each.
+        often: a number for each chain, which counts for all of its cases. None if the sums of each are wanted,
+            (chains,), of a table for each.
         which: numbers of tables, (length - 1,).
         probabilities: what the tables are the logarithms of, if that is known: derivatives are in these then.
+        cases: the terms of the cases of chains, (cases, chains of each), if there are any: the sum is over all cases
+            of a chain too, which stand behind each other, all in one case before those in the next. The sums of each
+            are without these terms, and 0 where such a term is -inf: what the case makes of a chain counts for nothing.
     """
     if single.dtype != jnp.float64:
-        return plain(single, table)
+        return plain(single, table, *cases)
     moves, logged = (table, True) if probabilities is None else (jnp.asarray(probabilities), False)
     by_chain, counts = moves.ndim == 4, (np.asarray(linked), None if often is None else np.asarray(often, float))
 
-    def in_logs(single: Any, moves: Any) -> Any:
+    def in_logs(single: Any, moves: Any, *cases: object) -> Any:
         moves = jnp.moveaxis(moves, -1, 1) if by_chain else moves
-        return plain(jnp.swapaxes(single, 1, 2), moves if logged else _logs(moves))
+        return plain(jnp.swapaxes(single, 1, 2), moves if logged else _logs(moves), *cases)
 
     fast = partial(_in_probabilities, linked=counts[0], often=counts[1], which=which, logged=logged)
     total = _total(fast, partial(_in_logs, in_logs), jnp.sum if often is not None else _by_chain)
+    if cases and often is None:
+        cases = (cases[0].reshape(1, -1),)
     # chains last, so that those side by side are next to each other in memory
-    return total(jnp.swapaxes(single, 1, 2), jnp.moveaxis(moves, 1, -1) if by_chain else moves)
+    return total(jnp.swapaxes(single, 1, 2), jnp.moveaxis(moves, 1, -1) if by_chain else moves, *cases)
 
 
 def sum_or_else(fast: Callable[..., Any], plain: Callable[..., object], *args: Any) -> Any:
@@ -148,6 +154,18 @@ class _Scaled:
         """A sum over states: of terms where they are few, which XLA computes at once with what stands around it."""
         return functools.reduce(operator.add, terms) if len(self.states) <= FEW else whole()
 
+    def sums(self, sizes: Any, there: np.ndarray) -> jax.Array:
+        """The logarithms of the sums of chains, from what they were divided by at the places where they are."""
+        found = jnp.sum(jnp.where(there > 0, jnp.log(sizes) + self.most, 0.0), 0)
+        if self.most_moved is None:
+            return found
+        counted = there[1:].sum(0) if self.same else there[1:]
+        if self.which is not None:
+            counted = np.stack([counted[self.which == i].sum(0) for i in range(len(self.moves))])
+        moved = self.most_moved if self.same or self.by_chain else self.most_moved[:, None]
+        moved = jnp.where(counted > 0, moved, 0.0) * counted
+        return found + (moved if self.same else jnp.sum(moved, 0))
+
     def _moves(self) -> Any:
         """Those of each step, or their numbers, if they are not the same."""
         return None if self.same else self.moves if self.which is None else jnp.asarray(self.which)
@@ -195,31 +213,42 @@ class _Scaled:
 
 
 def _in_probabilities(
-    single: object, table: Any, linked: np.ndarray, often: np.ndarray | None, which: np.ndarray | None = None,
-    logged: bool = True,
+    single: object, table: Any, *cases: Any, linked: np.ndarray, often: np.ndarray | None,
+    which: np.ndarray | None = None, logged: bool = True,
 ) -> Any:  # fmt: skip
-    """Whether nothing was lost; the value, and its derivatives in the terms and in the table.
+    """Whether nothing was lost; the value, and its derivatives in the terms, in the table, and in those of cases.
 
     The terms of states have the shape (length, K, chains), the table that of `log_sum_of_chains` but with chains last.
     """
-    chains, summed = _Scaled(single, table, linked, which, logged), jnp.sum if often is not None else _by_chain
-    often = np.ones(linked.shape[1]) if often is None else often
+    chains = _Scaled(single, table, linked, which, logged)
     last, (reached, sizes, shares) = chains.forward()
     left, arriving = chains.backward(shares)
     sizes = jnp.concatenate([chains.start[None], sizes])
-    counted = np.concatenate([np.ones((1, len(often))), linked]) * often
-    value = summed(jnp.where(counted > 0, jnp.log(sizes) + chains.most, 0.0) * counted)
-    if chains.most_moved is not None:
-        over = ((0,) if chains.same else ()) + (() if chains.by_chain else (1,))
-        of_moves = counted[1:].sum(over) if over else counted[1:]
-        of_moves = of_moves if which is None else np.bincount(which, of_moves, len(table))
-        value += summed(jnp.where(of_moves > 0, chains.most_moved, 0.0) * of_moves)
-    good = jnp.all(sizes > SMALL) & jnp.all(left < LARGE) & jnp.all(jnp.isfinite(value))
+    there = np.concatenate([np.ones((1, linked.shape[1])), linked])
+    value, counts, of_cases = _counted(chains.sums(sizes, there), often, *cases)
+    lost = ~((sizes > SMALL).all(0) & (left < LARGE).all((0, 1)))
+    if cases:  # one that is impossible counts for nothing, whatever becomes of its chain
+        live = cases[0].reshape(-1) > -jnp.inf
+        lost, left, arriving = lost & live, jnp.where(live, left, 0.0), jnp.where(live, arriving, 0.0)
+    good = ~jnp.any(lost) & jnp.all(jnp.isfinite(value))
     before = jnp.concatenate([chains.first[None], reached[:-1]])
-    of_single = jnp.concatenate([before * left, last[None]]) * counted[:, None]
-    of_table = _of_table(chains, before, arriving * often)
+    of_single = jnp.concatenate([before * left, last[None]]) * (there * counts)[:, None]
+    of_table = _of_table(chains, before, arriving * counts)
     of_table = of_table[None] if chains.by_chain and chains.same else of_table
-    return good, (value, of_single, of_table)
+    return good, (value, of_single, of_table, *of_cases)
+
+
+def _counted(sums: Any, often: np.ndarray | None, cases: Any = None) -> tuple[Any, Any, tuple[Any, ...]]:
+    """From the sums of chains the value, its derivatives in those, and in the terms of cases if there are any."""
+    if cases is None:
+        return (sums, np.ones(1), ()) if often is None else (jnp.sum(sums * often), often, ())
+    sums = jnp.where(cases > -jnp.inf, sums.reshape(cases.shape), 0.0)
+    if often is None:
+        return sums.reshape(-1), np.ones(1), (jnp.zeros_like(cases),)
+    sums += cases
+    over = jax.nn.logsumexp(sums, 0)
+    counts = jnp.exp(sums - over) * often
+    return jnp.sum(over * often), counts.reshape(-1), (counts,)
 
 
 def _of_table(chains: _Scaled, before: Any, arriving: Any) -> jax.Array:

@@ -232,10 +232,10 @@ def sum_or_else(fast: Callable[..., object], plain: Callable[..., object], *args
 
 
 def log_sum_of_chains(
-    plain: Callable[[Any, Any], object], single: object, table: object, linked: object, often: object,
-    which: object = None, probabilities: object = None,
+    plain: Callable[..., object], single: object, table: object, linked: object, often: object,
+    which: object = None, probabilities: object = None, /, *cases: object,
 ) -> object:
-    return plain(single, table)
+    return plain(single, table, *cases)
 
 
 def log_of_sum(x: Any, axis: int) -> Any:
