@@ -202,23 +202,30 @@ def _together(
     groups = tuple(
         Group(np.array([at[lv[0]][0] for lv in here]), np.array(here), states[form]) for form, here in by_form.items()
     )
+    terms = list(_terms(kind, at, kinds, states, scopes, standing))
+    single = tuple(t for t in terms if t.around.shape[1] == 0 and t.compounds.shape[1] == 1)
+    links = tuple(t for t in terms if t.around.shape[1] > 0 or t.compounds.shape[1] == 2)
+    return Compounds(kind, first, len(all_), groups, single, links)
+
+
+def _terms(
+    kind: int, at: Mapping[int, tuple[int, _Level]], kinds: Sequence[int], states: Mapping[_Form, np.ndarray],
+    scopes: Scopes, standing: Standing,
+) -> Iterator[Terms]:  # fmt: skip
+    """The terms of all factors of members, each `at` a compound; those of one slot and of the same axes together."""
     found: dict[tuple[int, tuple[_Form, ...], tuple[_Axis, ...]], list[tuple[int, ...]]] = {}
-    for s, r in {f: None for lv in all_ for e in lv for f in standing[e]}:
+    for s, r in {f: None for e in at for f in standing[e]}:
         scope = scopes[s][r]
         around, touched = [e for e in scope if e not in at], dict(sorted(at[e] for e in scope if e in at))
         number = {c: i for i, c in enumerate(touched)}
         axes = tuple((number[at[e][0]], at[e][1].index(e)) if e in at else AROUND for e in scope)
         forms = tuple(_form(lv, kinds) for lv in touched.values())
         found.setdefault((s, forms, axes), []).append((r, *around, *touched))
-    terms = []
     for (s, forms, axes), places in found.items():
         order = tuple(np.argsort([a != AROUND for a in axes], kind="stable").tolist())
-        outer, at_ = axes.count(AROUND), np.array(places)
+        outer, rows = axes.count(AROUND), np.array(places)
         entries = _entries(kind, [states[f] for f in forms], forms, [a for a in axes if a != AROUND])
-        terms.append(Terms(s, at_[:, 0], at_[:, 1 : 1 + outer], at_[:, 1 + outer :], order, entries))
-    single = tuple(t for t in terms if t.around.shape[1] == 0 and t.compounds.shape[1] == 1)
-    links = tuple(t for t in terms if t.around.shape[1] > 0 or t.compounds.shape[1] == 2)
-    return Compounds(kind, first, len(all_), groups, single, links)
+        yield Terms(s, rows[:, 0], rows[:, 1 : 1 + outer], rows[:, 1 + outer :], order, entries)
 
 
 _Axis = tuple[int, int]  # the number of a compound, and the place of a member

@@ -73,7 +73,7 @@ def own(xp: Namespace, c: Cases, ends: np.ndarray, of_elements: Callable[[np.nda
     count = len(c.sizes)
     parts = [aligned(xp, of_elements(around), (axis,), count) for axis, around in enumerate(ends.T)]
     total = functools.reduce(lambda a, b: sum_of(xp, a, b), parts)
-    return xp.swapaxes(xp.reshape(total, (len(ends), c.count)), 0, 1)
+    return xp.swapaxes(xp.reshape(xp.broadcast_to(total, (len(ends), *c.sizes)), (len(ends), c.count)), 0, 1)
 
 
 def of_around(xp: Namespace, c: Cases, sums: Array) -> Any:
