@@ -9,7 +9,7 @@ from stanlib.types import INT, Type
 
 from . import gprob, traversal
 from .unverified import fail
-from .uses import declared, mentions, written
+from .uses import declared, may_change, written
 
 # The fields that name variables a statement reads or changes, besides the `Var`s and `Place`s in it.
 READS: dict[type, tuple[str, ...]] = {
@@ -59,7 +59,7 @@ class Bindings:
 
     def _bounds(self, s: gprob.For, inside: Mapping[str, Type]) -> None:
         """Bounds are computed once: the body leaves the upper one as it is. `alike` is of the iterations."""
-        if mentions(s.upper, written(s.body) - declared(s.body)):
+        if may_change(s.upper, written(s.body) - declared(s.body)):
             fail(s, "has a bound that its body changes")
         self._reads(_named_in(traversal.walk(s.alike)), inside)
 

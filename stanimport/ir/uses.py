@@ -184,6 +184,29 @@ def mentions(node: object, names: Set[str]) -> bool:
     return any(isinstance(n, gprob.Var) and n.name in names for n in traversal.walk(node))
 
 
+def may_change(e: object, names: Set[str]) -> bool:
+    """Whether assignments to some variables may change what an expression is.
+
+    They change no size: that of a variable, of an item of a tuple, or of what single indices pick is what it was.
+    """
+    if isinstance(e, gprob.Var):
+        return e.name in names
+    if isinstance(e, gprob.Apply) and e.function.shape_only:
+        return any(mentions(i, names) for i in _indices_of(e.arguments[0]))
+    return any(may_change(c, names) for c in traversal.children(e))
+
+
+def _indices_of(e: gprob.Expr) -> Iterator[object]:
+    """The indices by which an expression picks a part of a variable; itself where it is no such part."""
+    if isinstance(e, gprob.Item):
+        yield from _indices_of(e.base)
+    elif isinstance(e, gprob.Index) and all(isinstance(i, gprob.Single) for i in e.indices):
+        yield from e.indices
+        yield from _indices_of(e.base)
+    elif not isinstance(e, gprob.Var):
+        yield e
+
+
 def breaks(body: Stmts) -> bool:
     """Whether a `break` or `continue` stands in a body, of a loop inside of it too."""
     return any(isinstance(s, BREAKS) for s in walk_statements(body))

@@ -6,7 +6,7 @@ from stanlib.types import INT
 from ...ir import gprob, traversal
 from ...ir.calls import apply
 from ...ir.fresh import Fresh, stem
-from ...ir.uses import mentions, written
+from ...ir.uses import may_change, written
 from ...source import Span
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -18,7 +18,7 @@ def counted(span: Span, name: str, lower: gprob.Expr, upper: gprob.Expr, body: S
 
     That is what the C++ that stanc makes of it does. A `for` of the middle language has a bound that is computed once.
     """
-    if not (mentions(upper, written(body)) or _acts(upper)):
+    if not (may_change(upper, written(body)) or _acts(upper)):
         return (gprob.For(span, name, lower, upper, body),)
     counter, one = gprob.Var(INT, span, names.helper(name)), gprob.int_const(1, span)
     begin, following = apply("subtract", lower, one), apply("add", counter, one)

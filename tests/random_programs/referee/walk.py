@@ -206,14 +206,19 @@ class Walker:
             index += 1
 
     def _for_each(self, s: gprob.ForEach, variables: dict[str, Any]) -> None:
-        container, kind = self.value(s.container, variables), s.container.type
-        count = containers.length(container)
-        items = [containers.picked(container, [i + 1]) for i in range(count)]
-        if not isinstance(kind, Array) and np.ndim(container) == 2:
-            for row in items:
-                self._loop(s.name, [x[()] for x in row], s.body, variables)
+        """The items of a variable as they are when their turns come; all else is computed once."""
+        before, kind = self.value(s.container, variables), s.container.type
+
+        def items(*row: int) -> Iterator[Any]:
+            for i in range(containers.length(containers.picked(before, row) if row else before)):
+                now = variables[s.container.name] if isinstance(s.container, gprob.Var) else before
+                yield containers.copied(containers.picked(now, [*row, i + 1]))
+
+        if not isinstance(kind, Array) and np.ndim(before) == 2:
+            for i in range(containers.length(before)):
+                self._loop(s.name, items(i + 1), s.body, variables)
         else:
-            self._loop(s.name, items, s.body, variables)
+            self._loop(s.name, items(), s.body, variables)
 
     def _loop(self, name: str, items: Iterable[Any], body: Sequence[gprob.Stmt], variables: dict[str, Any]) -> None:
         for item in items:
