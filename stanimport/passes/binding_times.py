@@ -32,6 +32,9 @@ class Callees(Protocol):
     def shaped_by(self, key: str) -> frozenset[int]:
         """The positions of the arguments that decide shapes or the bounds of loops in a function."""
 
+    def counted_by(self, key: str) -> frozenset[int]:
+        """The positions of the arguments that tell how often a function, or one that it calls, calls itself."""
+
     def is_dynamic(self, key: str, arguments: tuple[bool, ...], random_is_dynamic: bool) -> bool:
         """Whether the result of a call is dynamic, given which arguments are, and whether random numbers are."""
 
@@ -202,7 +205,7 @@ def _has_dynamic_work(body: Stmts, times: BindingTimes) -> bool:
 
 
 def _shapes_depend(loop: gprob.For, times: BindingTimes, declared: dict[str, int]) -> bool:
-    """Whether a traced loop would leave some shape unknown: one that depends on its index."""
+    """Whether a traced loop would leave unknown what its index decides: a shape, or how often a function recurs."""
     trial = BindingTimes(
         times.callees, True, times.random_is_dynamic, False, times.dynamic | {loop.name}, dict(times.loops)
     )
@@ -218,7 +221,17 @@ def _shapes_depend(loop: gprob.For, times: BindingTimes, declared: dict[str, int
         if len(trial.dynamic) == size:
             break
     nest = Nest.of(loop, lambda e: not times.is_dynamic(e))
-    return any(trial.is_dynamic(e) for e in shape_expressions(loop.body, nest, times.callees))
+    if any(trial.is_dynamic(e) for e in shape_expressions(loop.body, nest, times.callees)):
+        return True
+    return any(trial.is_dynamic(e) and not times.is_dynamic(e) for e in _counts_of_calls(loop.body, times.callees))
+
+
+def _counts_of_calls(body: Stmts, callees: Callees) -> Iterator[gprob.Expr]:
+    """The arguments that tell how often recursive functions call themselves."""
+    for node in traversal.walk(tuple(body)):
+        of_law = isinstance(node, gprob.Observe) and isinstance(node.distribution.lpdf, str)
+        if of_law or isinstance(node, gprob.CallUser):
+            yield from deciding_arguments(node, callees.counted_by)
 
 
 def _mark_assigned(body: Stmts, trial: BindingTimes, walk: _Walk) -> None:

@@ -20,6 +20,7 @@ class Functions:
         self.random = closure(program.functions, _draws, lambda f: f.suffix == "rng")
         self._shaped: dict[str, frozenset[int]] = {}
         self._sized: dict[str, frozenset[int]] = {}
+        self._counted: dict[str, frozenset[int]] = {}
 
     def is_random(self, key: str) -> bool:
         return key in self.random
@@ -47,6 +48,16 @@ class Functions:
             self._sized[key] = frozenset()
             self._sized[key] = shapes.deciding(self.by_key[key], self.sized_by, whiles=False)
         return self._sized[key]
+
+    def counted_by(self, key: str) -> frozenset[int]:
+        """The positions of the arguments that tell how often a function, or one that it calls, calls itself."""
+        if key in self.bodiless:
+            return frozenset()
+        if key not in self._counted:
+            self._counted[key], recursive = frozenset(), self.is_recursive(key)
+            while (more := shapes.counting_calls(self.by_key[key], recursive, self.counted_by)) != self._counted[key]:
+                self._counted[key] = more  # an argument may become another in the calls
+        return self._counted[key]
 
     def unrolled_by(self, key: str) -> frozenset[int]:
         """The positions of the arguments that must be alike where calls run at once.

@@ -1,7 +1,9 @@
 """What decides shapes: of the arguments of a function, and in expressions that have others in each iteration."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+
+from stanlib.types import INT
 
 from ...ir import gprob, traversal
 from ...ir.uses import walk_statements
@@ -17,7 +19,29 @@ def deciding(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]], whiles
         shaped_by: tells the same of other functions.
         whiles: whether how often a `while` runs counts.
     """
-    wanted = {name for e in _deciding_expressions(f, shaped_by, whiles) for name in _values_in(e)}
+    return _positions(f, _deciding_expressions(f, shaped_by, whiles))
+
+
+def counting_calls(f: gprob.FunDef, is_recursive: bool, counted_by: Callable[[str], frozenset[int]]) -> frozenset[int]:
+    """The positions of the arguments that, by ints, may tell how often a recursive function calls itself.
+
+    Args:
+        f: the function.
+        is_recursive: whether it calls itself, through others too.
+        counted_by: tells the same of other functions.
+    """
+    nodes = list(traversal.walk(f.body))
+    calls = [n for n in nodes if isinstance(n, gprob.CallUser)]
+    wanted = [n.arguments[i] for n in calls for i in counted_by(n.function)]
+    if is_recursive:
+        conditions = [n.condition for n in nodes if isinstance(n, (gprob.If, gprob.While, gprob.Cond))]
+        wanted += [v for c in conditions for v in traversal.walk(c) if isinstance(v, gprob.Var) and v.type == INT]
+    return _positions(f, wanted)
+
+
+def _positions(f: gprob.FunDef, deciding: Iterable[gprob.Expr]) -> frozenset[int]:
+    """The positions of the arguments on whose values some expressions depend, through local variables too."""
+    wanted = {name for e in deciding for name in _values_in(e)}
     while True:
         more = {n for name, value in _definitions(f) if name in wanted for n in _values_in(value)}
         if more <= wanted:
