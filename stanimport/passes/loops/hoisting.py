@@ -1,14 +1,15 @@
 """What does not depend on the past is computed before a recurrence, for all iterations at once."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import replace
+from typing import TypeGuard
 
 from stanlib.types import INT, REAL, Tuple, array, dimensions, unwind
 
 from ...ir import gprob, traversal
 from ...ir.fresh import Fresh
-from ...ir.uses import mentions
+from ...ir.uses import declared, loop_indices, mentions, written
 from .affine import key
 from .private import as_sum, summands
 
@@ -161,3 +162,31 @@ def _is_work(e: gprob.Expr) -> bool:
         isinstance(n, gprob.Index) or isinstance(n, gprob.Apply) and n.arguments and not n.function.shape_only
         for n in traversal.walk(e)
     )
+
+
+def sizes_before(
+    body: tuple[gprob.Stmt, ...], private: Set[str], names: Fresh
+) -> tuple[list[gprob.Stmt], tuple[gprob.Stmt, ...]]:
+    """The sizes of what a recurrence only asks for its size, before it, and its statements with these.
+
+    A recurrence of data alone would else refer to parameters, and be traced for that.
+    """
+    inside = written(body) | declared(body) | loop_indices(body) | private
+    sizes = [n for n in traversal.walk(body) if _is_size(n) and not mentions(n, inside)]
+    values = {id(v) for n in sizes for v in traversal.walk(n)}
+    read = {n.name for n in traversal.walk(body) if isinstance(n, gprob.Var) and id(n) not in values}
+    made: dict[Hashable, gprob.Declare] = {}
+    for n in sizes:
+        if not mentions(n, read):
+            made.setdefault(key(n), gprob.Declare(n.span, names.helper("size"), gprob.Sized(INT), None, n))
+
+    def change(n: object) -> object:
+        known = made.get(key(n)) if made and _is_size(n) else None
+        return n if known is None else gprob.Var(INT, known.span, known.name)
+
+    return list(made.values()), traversal.rewrite(body, change)
+
+
+def _is_size(n: object) -> TypeGuard[gprob.Apply]:
+    is_asked = isinstance(n, gprob.Apply) and n.function.shape_only and n.type == INT
+    return is_asked and isinstance(n.arguments[0], gprob.Var)

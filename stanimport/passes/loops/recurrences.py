@@ -20,7 +20,7 @@ from ...ir.uses import declared, loop_indices, mentions, walk_statements, writte
 from . import from_top, regions
 from .accesses import flattened, of_statement, step_indices
 from .affine import Linear, difference, key, linear
-from .hoisting import Hoist, chosen
+from .hoisting import Hoist, chosen, sizes_before
 from .private import as_sum, summands
 from .reaching import is_certain, is_inside, is_open, telling
 
@@ -76,9 +76,10 @@ def make(
     starts = [_start(c, body, loop, names, sizes) for c in rows]
     for c in rows:
         body = telling(body, c.row, c.reached) if c.reached else body
-    before = [*hoisted, *(s for there, _ in starts for s in there)]
+    asked, body = sizes_before((*(s for _, inside in starts for s in inside), *body), private, names)
+    before = [*hoisted, *(s for there, _ in starts for s in there), *asked]
     index = names.helper(loop.name)
-    body = _renamed((*(s for _, inside in starts for s in inside), *body), loop.name, index)
+    body = _renamed(body, loop.name, index)
     inputs = _inputs(body, {*state, *(c.row for c in rows)}, private, before)
     kept = (private & read_elsewhere) - set(state)
     outputs = [n for c in rows for n in (c.row, c.reached) if n] + [n for n in written_in_order(group) if n in kept]
