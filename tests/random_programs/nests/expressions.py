@@ -37,7 +37,29 @@ def _by_kind(place: Place) -> list[tuple[int, list[Int]]]:
             for i in (*loops, *variables) for s in place.sizes.values()]  # fmt: skip
     literals = [Int("1", 1, 1), Int("2", 2, 2)]
     return [(10, loops), (4, variables), (6, sizes), (5, elements), (3, moved), (3, back), (1, literals),
-            (4, _either(place, [*loops, *variables, *sizes[:1]]))]  # fmt: skip
+            (4, _either(place, [*loops, *variables, *sizes[:1]])),
+            (3, _quotients(place, [*loops, *variables]))]  # fmt: skip
+
+
+def _quotients(place: Place, known: list[Int]) -> list[Int]:
+    """Quotients and remainders, which go towards zero."""
+    if "quotients" not in place.features:
+        return []
+    plain = [i for i in known if 0 <= i.low <= i.high]
+    halves = [Int(f"({i.text} + 1) %/% 2", (i.low + 1) // 2, (i.high + 1) // 2, i.static) for i in plain]
+    below = [Int(f"(3 + (-{i.text}) %/% 2)", 3 - i.high // 2, 3 - i.low // 2, i.static) for i in plain]
+    rests = [Int(f"({i.text} % 2 + 1)", 1, 2, i.static) for i in plain]
+    return [*halves, *below, *rests, *(Int(f"((-{i.text}) % 3 + 3)", 1, 3, i.static) for i in plain)]
+
+
+def asked(place: Place) -> list[Int]:
+    """The sizes of variables, as bounds of loops: stanc takes none as an index of what is assigned."""
+    if "sizes asked" not in place.features:
+        return []
+    sized = [(f"size({v.name})", v.sizes[0]) for v in place.of(VECTOR, REALS, INTS)]
+    sized += [(f"cols({v.name})", v.sizes[1]) for v in place.of(MATRIX)]
+    sized += [(f"size({v.name}[1])", v.sizes[1]) for v in place.of(VECTORS) if v.sizes[0].value > 0]
+    return [Int(text, s.value, s.value) for text, s in sized]
 
 
 def _either(place: Place, known: list[Int]) -> list[Int]:
@@ -107,7 +129,25 @@ def real(place: Place, depth: int) -> str:
     if depth <= 0 or c.chance(15):
         return atom(place)
     forms = (_sum, _product, _bounded, _ternary, _reduced, _extreme, *(called,) * (2 * bool(place.functions)))
-    return c.pick(forms)(place, depth - 1)
+    more = (_algebra, _promoted) if "algebra" in place.features else ()
+    return c.pick([*forms, *more])(place, depth - 1)
+
+
+def _algebra(place: Place, depth: int) -> str:
+    """A product of a row vector and a vector."""
+    c, n = place.choices, place.sizes["N"]
+    one, other = row(place, n, 0), row(place, n, 0)
+    return c.pick([f"tanh(({one})' * ({other}))", f"tanh(sum(({one})' .* ({other})' + 0.5))",
+                   f"tanh((({one}) * ({other})')[1, {n.text}])" if n.value else "0.1"])  # fmt: skip
+
+
+def _promoted(place: Place, depth: int) -> str:
+    """An int where a real number may stand, too."""
+    c, known = place.choices, ints(place)
+    i, test = c.pick(known).text, condition(place, not place.has_dynamic or c.chance(60))
+    some = real(place, depth)
+    return c.pick([f"(0.2 * sum({{{i}, {some}}}))", f"(0.1 * ({test} ? {i} : {some}))", f"(0.1 * ({i} / 2.0))",
+                   f"(0.2 * [{some}, {i}] * [1, {some}]')", f"(0.1 * ({{{i}, 2}})[1] * {_factor(some)})"])  # fmt: skip
 
 
 def atom(place: Place) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from .expressions import bounds, condition, integer, real
+from .expressions import asked, bounds, condition, integer, real
 from .scope import GRID, INT, INTS, LONGEST, MATRIX, REAL, REALS, VECTOR, VECTORS, Int, Place, Variable, indented
 from .statements import Lines, body, declared
 
@@ -44,14 +44,15 @@ def counted(place: Place) -> Lines:
     """`for` over a range, whose bounds may be those of data, of other loops, of variables, or empty."""
     c = place.choices
     most = max(s.value for s in place.sizes.values())
-    upper = integer(place, 0, most, static=True) or Int("1", 1, 1)
+    sizes = asked(place)
+    upper = c.pick(sizes) if sizes and c.chance(50) else integer(place, 0, most, static=True) or Int("1", 1, 1)
     lower = (Int("1", 1, 1) if c.chance(50) else integer(place, 0, most + 1, static=True)) or Int("1", 1, 1)
     times = upper.high - lower.low + 1
     if place.around * times > LONGEST:
         return []
     inner = inside(place, times)
     name = inner.fresh("n")
-    if c.chance(97):
+    if c.chance(40 if "changed bounds" in place.features else 97):
         inner.variables = _kept(inner, f"{lower.text} {upper.text}")
     else:
         inner.features -= {"parts"}  # a loop whose bounds change tells no sizes
@@ -73,19 +74,20 @@ def _inner(place: Place) -> Lines:
 
 def _kept(place: Place, bounds: str) -> list[Variable]:
     """The variables, of which those in the bounds of a loop are not changed in it."""
-    read = set(re.findall(r"\w+", bounds))
+    read = set(re.findall(r"\w+", re.sub(r"\b(size|cols)\(\w+", "", bounds)))
     return [replace(v, assignable=False) if v.name in read else v for v in place.variables]
 
 
 def over_items(place: Place) -> Lines:
-    """`for` over the items of a container, which it does not change."""
+    """`for` over the items of a container, which it changes in a few programs."""
     c, known = place.choices, place.of(VECTOR, REALS, INTS, VECTORS, *([MATRIX, GRID] * ("deep" in place.features)))
     known = [v for v in known if math.prod(s.value for s in v.sizes) * place.around <= LONGEST]
     if not known:
         return []
     v = c.pick(known[::-1])
     inner = inside(place, v.sizes[0].value)
-    inner.variables = [w for w in inner.variables if w.name != v.name]
+    if "changed items" not in place.features or c.chance(50):
+        inner.variables = [w for w in inner.variables if w.name != v.name]
     name = inner.fresh("u")
     if v.kind == INTS:
         inner.indices.append(Int(name, v.low, v.high, v.static))

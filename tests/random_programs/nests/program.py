@@ -59,7 +59,7 @@ def program(c: Choices) -> RandomProgram:
 
 def _features(c: Choices) -> frozenset[str]:
     often = {name for name in FEATURES if c.chance(70 if name == "apart" else 45)}
-    return frozenset(often | {name for name in RARE if c.chance(15)})
+    return frozenset(often | {name for name in RARE if c.chance(25)})
 
 
 def _block(name: str, lines: Lines) -> str:

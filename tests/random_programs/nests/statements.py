@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ..choices import Choices
 from .expressions import atom, bounds, call, condition, element, index, integer, real, row
+from .overlaps import alias, of_tuples, overlapping
 from .scope import (
     ANY,
     DEEP,
@@ -66,6 +67,7 @@ def statement(place: Place) -> Lines:
         (8, "branches", branch), (25 if place.depth < 3 else 6, "", loop), (6, "escapes", escape),
         (4, "increments", increment), (2, "blocks", nested), (3, "arrays of ints", of_ints), (8, "columns", on_column),
         (6, "apart elements", either), (8, "kinds of functions", performed),
+        (20, "overlaps", overlapping), (8, "overlaps", alias), (10, "arrays of tuples", of_tuples),
     ]  # fmt: skip
     chosen = [(weight, make) for weight, name, make in kinds if not name or name in place.features
               if place.level < DEEPEST or make not in (branch, nested, loop)]
@@ -75,7 +77,8 @@ def statement(place: Place) -> Lines:
 FEATURES = ("elements", "rows", "ints", "counters", "swaps", "extremes", "locals", "branches", "escapes", "increments",
             "blocks", "arrays of ints", "items", "while", "dynamic", "parts", "apart")  # fmt: skip
 RARE = ("names again", "chains", "deep", "columns", "kinds of functions", "apart elements", "choices of ints",
-        "changed parts", "items of parts", "target")  # fmt: skip
+        "changed parts", "items of parts", "target", "overlaps", "arrays of tuples", "changed bounds", "changed items",
+        "sizes asked", "quotients", "algebra")  # fmt: skip
 
 
 def assignment(place: Place) -> Lines:
