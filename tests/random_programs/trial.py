@@ -177,7 +177,11 @@ def trial(program: RandomProgram, ways: Sequence[Way], seed: str, arbiter: str =
     try:
         plain = Stan(program.stan_text, program.data, optimized=False)
     except Unsupported as e:
+        if "wild" in program.features:  # which may throw where stanli leaves out what nothing reads
+            return without_stanli(program, ways, seed, str(e), arbiter)
         return verdict if arbiter == "never" else _by_compiler(program, runs, at, seed, str(e))
+    if "wild" in program.features and not plain.has_variables:
+        return without_stanli(program, ways, seed, "stanli computes no variables, where Stan may throw", arbiter)
     verdict = _compared(program, runs, _at(plain, program, at), "Stan")
     if verdict.what == "differs" and any(s.contradicts_itself(s.at(p), p) for s in (stan, plain) for p in at):
         return without_stanli(program, ways, seed, "stanli contradicts itself", arbiter)
