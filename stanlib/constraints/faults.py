@@ -58,10 +58,16 @@ def zero_sums(np: ModuleType, y: Any) -> Iterator[str]:
             yield f"{what} {i + 1} sums to {sums[i]}"
 
 
+def _without_columns(y: Any) -> Iterator[str]:
+    if not y.shape[1]:
+        yield "it has no columns"
+
+
 def covariance(np: ModuleType, y: Array) -> Iterator[str]:
+    yield from _without_columns(y)
     for i, j in np.argwhere(np.abs(y - y.T) > TOLERANCE):
         yield f"it is not symmetric: [{i + 1},{j + 1}] is {y[i, j]}, but [{j + 1},{i + 1}] is {y[j, i]}"
-    if np.all(np.isfinite(y)):
+    if len(y) and np.all(np.isfinite(y)):
         yield f"it is not positive definite: its smallest eigenvalue is {np.linalg.eigvalsh(y)[0]:.6g}"
 
 
@@ -72,6 +78,7 @@ def correlation(np: ModuleType, y: Array) -> Iterator[str]:
 
 
 def factor(np: ModuleType, y: Array) -> Iterator[str]:
+    yield from _without_columns(y)
     for i, j in np.argwhere(np.triu(y, 1) != 0):
         yield f"[{i + 1},{j + 1}], above the diagonal, is {y[i, j]}"
     for i in np.flatnonzero(~(np.diagonal(y) > 0)):

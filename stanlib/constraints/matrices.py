@@ -180,7 +180,7 @@ def _cholesky_cov_inverse(xp: Namespace, factor: Array, rows: int, cols: int) ->
 CHOLESKY_FACTOR_COV = add(
     Constraint(
         "cholesky_factor_cov", "a Cholesky factor of a covariance matrix", 2, 1, _cholesky_cov,
-        _cholesky_cov_inverse, lambda xp, factor, rows, cols: _is_lower(xp, factor),
+        _cholesky_cov_inverse, lambda xp, factor, rows, cols: _is_lower(xp, factor) & (cols > 0),
         lambda shape, rows, cols: (len(_lower_indices(rows, cols)[0]),), ("rows", "cols"),
         base="matrix", sizes=(1, 2), is_sized=True, is_tall=True,
         reasons=faults.factor,
@@ -209,7 +209,8 @@ def _cov_matrix_inverse(xp: Namespace, m: Array) -> Array:
 
 COV_MATRIX = add(
     Constraint(
-        "cov_matrix", "a covariance matrix", 2, 1, _cov_matrix, _cov_matrix_inverse, _is_positive_definite,
+        "cov_matrix", "a covariance matrix", 2, 1, _cov_matrix, _cov_matrix_inverse,
+        lambda xp, m: _is_positive_definite(xp, m) & (xp.shape(m)[-1] > 0),
         lambda shape: (shape[0] * (shape[0] + 1) // 2,),
         base="matrix", sizes=(1,),
         reasons=faults.covariance,

@@ -48,7 +48,8 @@ def _sums_to_zero(xp: Namespace, z: Array) -> Array:
 SUM_TO_ZERO_VECTOR = add(
     Constraint(
         "sum_to_zero_vector", "a vector that sums to zero", 1, 1,
-        lambda xp, x: (sum_to_zero(xp, x), xp.zeros(xp.shape(x)[:-1])), sum_to_zero_inverse, _sums_to_zero, _one_less,
+        lambda xp, x: (sum_to_zero(xp, x), xp.zeros(xp.shape(x)[:-1])), sum_to_zero_inverse,
+        lambda xp, z: _sums_to_zero(xp, z) & (xp.shape(z)[-1] > 0), _one_less,
         base="vector", sizes=(1,), least_sizes=(1,),
         reasons=faults.total,
     )
@@ -79,7 +80,7 @@ SUM_TO_ZERO_MATRIX = add(
     Constraint(
         "sum_to_zero_matrix", "a matrix whose rows and columns sum to zero", 2, 2, _zero_matrix, _zero_matrix_inverse,
         lambda xp, z: xp.all(_sums_to_zero(xp, z), axis=-1)
-        & xp.all(_sums_to_zero(xp, xp.swapaxes(z, -1, -2)), axis=-1),
+        & xp.all(_sums_to_zero(xp, xp.swapaxes(z, -1, -2)), axis=-1) & (min(xp.shape(z)[-2:]) > 0),
         lambda shape: (shape[0] - 1, shape[1] - 1),
         base="matrix", sizes=(2,), least_sizes=(1, 1),
         reasons=faults.zero_sums,
