@@ -229,8 +229,9 @@ def _shapes_depend(loop: gprob.For, times: BindingTimes, declared: dict[str, int
 def _counts_of_calls(body: Stmts, callees: Callees) -> Iterator[gprob.Expr]:
     """The arguments that tell how often recursive functions call themselves."""
     for node in traversal.walk(tuple(body)):
-        of_law = isinstance(node, gprob.Observe) and isinstance(node.distribution.lpdf, str)
-        if of_law or isinstance(node, gprob.CallUser):
+        if isinstance(node, gprob.Observe) and not isinstance(node.distribution.lpdf, str):
+            continue
+        if isinstance(node, (gprob.CallUser, gprob.Observe)):
             yield from deciding_arguments(node, callees.counted_by)
 
 

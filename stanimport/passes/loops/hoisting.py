@@ -188,5 +188,7 @@ def sizes_before(
 
 
 def _is_size(n: object) -> TypeGuard[gprob.Apply]:
-    is_asked = isinstance(n, gprob.Apply) and n.function.shape_only and n.type == INT
-    return is_asked and isinstance(n.arguments[0], gprob.Var)
+    """Whether a node asks for a number of a variable's shape."""
+    if not isinstance(n, gprob.Apply) or not n.function.shape_only:
+        return False
+    return n.type == INT and isinstance(n.arguments[0], gprob.Var)

@@ -64,7 +64,7 @@ def statement(place: Place) -> Lines:
     kinds: list[tuple[int, str, Callable[[Place], Lines]]] = [
         (14, "", assignment), (8, "elements", on_element), (5, "rows", on_row), (5, "ints", on_int),
         (5, "counters", counted), (3, "swaps", swap), (4, "extremes", extreme), (6, "locals", declaration),
-        (8, "branches", branch), (25 if place.depth < 3 else 6, "", loop), (6, "escapes", escape),
+        (8, "branches", branch), (35 if place.depth < 3 else 6, "", loop), (18, "escapes", escape),
         (4, "increments", increment), (2, "blocks", nested), (3, "arrays of ints", of_ints), (8, "columns", on_column),
         (6, "apart elements", either), (8, "kinds of functions", performed),
         (20, "overlaps", overlapping), (8, "overlaps", alias), (10, "arrays of tuples", of_tuples),
