@@ -11,13 +11,14 @@ from dataclasses import replace
 from stanlib.batches import Rows
 from stanlib.constraints import PLAIN
 from stanlib.registry import Function
-from stanlib.types import INT, is_scalar, unwind
+from stanlib.types import INT, unwind
 
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal
-from ..ir.uses import assigned, declared, walk_statements
+from ..ir.uses import assigned, declared
 from ..source import Span
 from . import library
+from .control import is_left, may_reject, totals
 from .expressions import Expressions
 from .kinds import FREE, INDEX, ONE, ROW, SIZE, SUM, ZERO, Kind, added, alike, everything, joined, worst
 from .variables import Around, Call, Env, Variables
@@ -84,8 +85,8 @@ def verify_apart(program: gprob.Program, sizes: Sequence[str], discrete: Sequenc
         for d in discrete:
             if d.site not in axes:
                 made.refuse(f"{d.site} is not one of each row", d.span)
-            elif d.constraint is not None:
-                made.verify_domain(env[d.name], str(d.site), d.constraint, env, d.span)
+            else:
+                made.verify_domain(env[d.name], d, env)
         if made.errors:
             raise StanSemanticError(made.errors)
 
@@ -123,6 +124,9 @@ class _Analysis(Variables):
     def refuse(self, message: str, span: Span, hint: str = "from some rows it can't be estimated") -> None:
         message = f"in a minibatch of {self.size}: {message}"
         self.errors.append(Diagnostic(message, span, hint, code="batch"))
+
+    def refuse_sizes(self, message: str, span: Span) -> None:
+        self.refuse(message, span, f"a batch has fewer rows: declare what has as many entries with {self.size}")
 
     # --- statements
 
@@ -171,6 +175,8 @@ class _Analysis(Variables):
         if not around.condition.is_local:
             self.refuse("what depends on all rows decides whether this is reached", s.span)
         if isinstance(s, gprob.Return) and s.value is not None and around.call is not None:
+            given = [expr(s.value), *around.call.results[:1]]
+            expr.verify_sizes(given, [s.value.type] * len(given), s.span)
             around.call.results.append(self.controlled(expr(s.value), around))
 
     def _term(self, site: str, kind: Kind, s: gprob.Stmt, around: Around) -> None:
@@ -224,8 +230,7 @@ class _Analysis(Variables):
             self.refuse(f"{s.site} has more than one axis of rows, or tuples of them", s.span)
         if s.learned and kind.tag != "free":
             self.refuse(f"{s.site} has no law in the guide, which would learn one for every row", s.span)
-        if s.constraint is not None:
-            self.verify_domain(kind, s.site, s.constraint, env, s.span)
+        self.verify_domain(kind, s, env)
         if s.distribution is not None:
             env[s.name] = kind
             value = gprob.Var(s.sized.type, s.span, s.name)
@@ -235,11 +240,14 @@ class _Analysis(Variables):
         self.sites[s.site] = kind.tag == "rows"
         return kind
 
-    def verify_domain(self, kind: Kind, site: str, constraint: gprob.Constraint, env: Env, span: Span) -> None:
+    def verify_domain(self, kind: Kind, s: gprob.Sample | gprob.Declare, env: Env) -> None:
         """The domain of a parameter of this kind must not depend on other rows than its own, nor on their number."""
-        bounds = [Expressions(env, self)(e) for _, e in constraint.arguments]
-        if alike((kind, *bounds), span) != kind and not all(b.is_constant for b in bounds):
-            self.refuse(f"the domain of {site} depends on rows", span)
+        given = [e for _, e in s.constraint.arguments] if s.constraint is not None else []
+        bounds = [Expressions(env, self)(e) for e in given]
+        if library.differ_in_size([kind, *bounds], [s.sized.type, *(e.type for e in given)]):
+            self.refuse_sizes(f"{s.site} has an entry for every row, a bound of it has other sizes", s.span)
+        if alike((kind, *bounds), s.span) != kind and not all(b.is_constant for b in bounds):
+            self.refuse(f"the domain of {s.site} depends on rows", s.span)
 
     def _param(self, s: gprob.Param, env: Env) -> Kind:
         if self.of_sizes(s.sized, env, s.span).tag != "free":
@@ -257,10 +265,16 @@ class _Analysis(Variables):
         """The kinds of what a call returns, and of what it adds to the target."""
         found = worst(given)
         if found is not None:
+            if may_reject(self.functions, name):
+                self._of_call(name, given, span)
             return found, found
         if all(k.is_local for k in given):
             kind = ROW if ROW in given else FREE
             return kind, kind
+        return self._of_call(name, given, span)
+
+    def _of_call(self, name: str, given: Sequence[Kind], span: Span) -> tuple[Kind, Kind]:
+        """The same of a call that more than one row decides, once for the kinds of its arguments."""
         key = name, tuple(given), self.in_rows
         if key not in self.known:
             if key[:2] in self.running or name not in self.functions:
@@ -314,7 +328,7 @@ class _Analysis(Variables):
         expr = Expressions(env, self)
         lower, upper = expr(s.lower), expr(s.upper)
         inside = around.in_rows or around.nested
-        if lower == ONE and upper.tag == "size" and not inside and not _is_left(s.body):
+        if lower == ONE and upper.tag == "size" and not inside and not is_left(s.body):
             self._over_rows(s, env, around)
             return
         bounds = alike((lower, upper), s.span)
@@ -324,13 +338,14 @@ class _Analysis(Variables):
     def _repeat(self, s: gprob.For | gprob.While, env: Env, around: Around) -> None:
         """A loop whose iterations are of no row."""
         for _ in range(_MOST_ROUNDS):
-            before, errors = dict(env), len(self.errors)
+            before, errors, known = dict(env), len(self.errors), dict(self.known)
             self._once(s, env, around)
             for name, kind in before.items():
                 env[name] = joined(kind, env[name], kind.span or s.span)
             if env == before or {n: env[n] for n in before} == before:
                 return
             del self.errors[errors:]
+            self.known = known  # what is refused in functions is told again
         env.update(dict.fromkeys(env, everything(s.span)))
         self._once(s, env, around)
 
@@ -347,7 +362,7 @@ class _Analysis(Variables):
         before = {n: env.get(n, FREE) for n in outer}
         for name, kind in before.items():
             if kind.tag != "rows":
-                scalar = kind.tag in ("zero", "one", "free", "sum", "size") and name in _totals(s.body)
+                scalar = kind.tag in ("zero", "one", "free", "sum", "size") and name in totals(s.body)
                 env[name] = Kind("running", name=name) if scalar else everything(s.span)
         env[s.name] = INDEX
         inner = replace(around, in_rows=True, own=frozenset(own))
@@ -370,27 +385,5 @@ def _total(total: Kind, kind: Kind, in_rows: bool, span: Span) -> Kind:
     return kind if total == ZERO else added(total, kind, span)
 
 
-def _totals(body: Sequence[gprob.Stmt]) -> set[str]:
-    """The numbers that statements of a body assign to."""
-    whole = (s for s in walk_statements(body) if isinstance(s, gprob.Assign) and not s.place.steps)
-    return {s.place.name for s in whole if is_scalar(s.place.type)}
-
-
 def _is_outer(kind: Kind, dims: int) -> bool:
     return isinstance(kind.axis, int) and kind.axis < dims
-
-
-def _is_left(body: Sequence[gprob.Stmt]) -> bool:
-    """Whether something leaves a loop before its last iteration."""
-    for s in body:
-        if isinstance(s, (gprob.Break, gprob.Return)):
-            return True
-        if isinstance(s, gprob.If) and (_is_left(s.then) or _is_left(s.otherwise)):
-            return True
-        if isinstance(s, (gprob.For, gprob.While)) and any(map(_is_return, walk_statements(s.body))):
-            return True
-    return False
-
-
-def _is_return(s: gprob.Stmt) -> bool:
-    return isinstance(s, gprob.Return)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from stanlib.dataclass import dataclass
-from stanlib.types import is_scalar
+from stanlib.types import Type, is_scalar
 
 from ..ir import gprob
 from ..source import Span
@@ -21,6 +21,9 @@ class Calls(Protocol):
 
     def value(self, name: str, given: Sequence[Kind], call: gprob.Expr) -> Kind:
         """The kind of what a call returns."""
+
+    def refuse_sizes(self, message: str, span: Span) -> None:
+        """Note sizes that are one for all data, but not for a batch."""
 
 
 @dataclass
@@ -50,7 +53,7 @@ class Expressions:
             case gprob.Index(base=base, indices=indices):
                 return self.part(self(base), [self.index(i) for i in indices], e)
             case gprob.Cond(condition=c, then=then, otherwise=otherwise):
-                return self._chosen(self(c), joined(self(then), self(otherwise), e.span), e)
+                return self._chosen(self(c), self(then), self(otherwise), e)
             case gprob.Logical(left=left, right=right):
                 return alike((self(left), self(right)), e.span)
             case gprob.MakeTuple(items=items) | gprob.MakeArray(items=items) | gprob.MakeRow(items=items):
@@ -78,7 +81,15 @@ class Expressions:
         passed = any(isinstance(a, gprob.FunctionValue) for a in e.arguments)
         if passed and not all(k.is_local for k in given):
             return worst(given) or everything(e.span)
+        if library.pairs_entries(e.function):
+            self.verify_sizes(given, [a.type for a in e.arguments], e.span)
         return library.result(e, given)
+
+    def verify_sizes(self, given: Sequence[Kind], types: Sequence[Type], span: Span) -> None:
+        """Refuse values that must have as many entries, where some have one for every row and others don't."""
+        if library.differ_in_size(given, types):
+            text = " ".join(span.text.split())
+            self.calls.refuse_sizes(f"of {text!r} one part has an entry for every row, another has other sizes", span)
 
     def _reduced(self, e: gprob.Apply) -> Kind:
         """`reduce_sum(f, x, grainsize, ...)` is f of all of x at once."""
@@ -98,14 +109,18 @@ class Expressions:
             return NETWORK
         return worst(given) or (ROW if all(k.is_local for k in given) else everything(e.span))
 
-    def _chosen(self, condition: Kind, value: Kind, e: gprob.Expr) -> Kind:
+    def _chosen(self, condition: Kind, then: Kind, otherwise: Kind, e: gprob.Expr) -> Kind:
+        self.verify_sizes([then, otherwise], [e.type] * 2, e.span)
+        value = joined(then, otherwise, e.span)
         if condition.is_constant or value.tag == "all":
             return value
         return ROW if condition == ROW and value.is_local else worst((condition,)) or everything(e.span)
 
-    def _made(self, items: Sequence[Kind], e: gprob.Expr) -> Kind:
+    def _made(self, items: Sequence[Kind], e: gprob.MakeTuple | gprob.MakeArray | gprob.MakeRow) -> Kind:
         """A container of items: those that hold rows do so one axis further in."""
         kind = alike(items, e.span)
+        if not isinstance(e, gprob.MakeTuple):
+            self.verify_sizes(items, [i.type for i in e.items], e.span)
         if kind.tag != "rows" or isinstance(e, gprob.MakeTuple):
             return kind if kind.is_local or kind.tag == "all" else everything(e.span)
         return rows(kind.axis + 1) if isinstance(kind.axis, int) else everything(e.span)

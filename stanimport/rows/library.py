@@ -41,16 +41,25 @@ def _of_rows(function: Function, given: Sequence[Kind], types: Sequence[Type], s
         return rule(given, types, span)
     if function.constrains or function.unconstrains:
         return _transformed(constraints.get(function.constrains or function.unconstrains), given, types, span)
-    if function.is_componentwise or function.name in _COMPONENTWISE:
+    if pairs_entries(function):
         return componentwise(given, types, span)
     return everything(span)
 
 
 def componentwise(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
-    """A container that has no rows can't have as many entries as one that has."""
-    if any(k.tag == "rows" for k in given) and any(k.is_constant and not is_scalar(t) for k, t in zip(given, types)):
-        return everything(span)
-    return alike(given, span)
+    return everything(span) if differ_in_size(given, types) else alike(given, span)
+
+
+def differ_in_size(given: Sequence[Kind], types: Sequence[Type]) -> bool:
+    """Whether values that are to have as many entries can't: of a batch a container that has no rows has others."""
+    containers = [k for k, t in zip(given, types) if not is_scalar(t)]
+    return any(k.tag == "rows" for k in containers) and any(k.is_local for k in containers)
+
+
+def pairs_entries(function: Function) -> bool:
+    """Whether a function takes containers of as many entries, one of each at a time."""
+    is_sum = function.name in ("add", "subtract")
+    return is_sum or function.is_componentwise or function.name in _COMPONENTWISE
 
 
 def _transformed(constraint: Constraint, given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:

@@ -9,6 +9,7 @@ from stanlib.types import dimensions, is_scalar
 
 from ..ir import gprob
 from ..source import Span
+from . import library
 from .expressions import Calls, Expressions
 from .kinds import FREE, INDEX, ROW, ZERO, Kind, alike, everything, rows, worst
 
@@ -38,11 +39,13 @@ class Call:
 
 
 class Variables(Calls):
-    """What assignments make of variables. `sizes` are the kinds of variables by their declared sizes alone."""
+    """What assignments make of variables. `sizes` are the kinds of variables by their declared sizes alone, `shown`
+    those sizes as they are written."""
 
     def __init__(self, networks: frozenset[str]):
         self.networks = networks
         self.sizes: dict[str, Kind] = {}
+        self.shown: dict[str, str] = {}
 
     def controlled(self, kind: Kind, around: Around) -> Kind:
         """The kind of what happens under conditions."""
@@ -69,14 +72,21 @@ class Variables(Calls):
 
     def declared(self, s: gprob.Declare, env: Env, around: Around) -> Kind:
         sizes = self.of_sizes(s.sized, env, s.span)
-        self.sizes[s.name] = sizes
+        self.sizes.pop(s.name, None)
+        if s.sized.shape or not dimensions(s.sized.type):
+            self.sizes[s.name] = sizes
+            self.shown[s.name] = ", ".join(e.span.text for e in s.sized.shape)
         if s.value is None:
             return sizes
-        known = bool(s.sized.shape) or not dimensions(s.sized.type)
-        return self._stored(Expressions(env, self)(s.value), sizes if known else rows(None), s.span, around)
+        return self._stored(Expressions(env, self)(s.value), s.name, s.value, s.span, around)
 
-    def _stored(self, value: Kind, sizes: Kind, span: Span, around: Around) -> Kind:
+    def _stored(self, value: Kind, name: str, e: gprob.Expr, span: Span, around: Around) -> Kind:
         """The kind of a variable that a value is assigned to as a whole."""
+        sizes = self.sizes.get(name)
+        if sizes is None:  # of arguments and what passes declare
+            sizes = rows(None) if dimensions(e.type) else FREE
+        else:
+            self._verify_sizes(name, sizes, value, e, span)
         if value.tag == "rows" and value.axis is None:
             value = sizes if sizes.tag == "rows" else everything(span)
         if value.tag == sizes.tag == "rows" and value.axis != sizes.axis and None not in (value.axis, sizes.axis):
@@ -90,17 +100,25 @@ class Variables(Calls):
         name, expr = s.place.name, Expressions(env, self)
         value = expr(s.value)
         if not s.place.steps:
-            sizes = self.sizes.get(name, FREE)
-            env[name] = self._stored(value, rows(None) if _is_unsized(s, sizes) else sizes, s.span, around)
+            env[name] = self._stored(value, name, s.value, s.span, around)
             if env[name].tag == "rows" and _is_outer(name, around):
                 env[name] = everything(s.span)
             return
         env[name] = self.controlled(self._with_part(s, env.get(name, FREE), value, expr, around), around)
 
+    def _verify_sizes(self, name: str, sizes: Kind, value: Kind, e: gprob.Expr, span: Span) -> None:
+        """A variable, or a part of it, must have rows if its value has: else a batch has other numbers of entries."""
+        if library.differ_in_size((sizes, value), (e.type, e.type)):
+            shown = f"declared with {self.shown[name]}" if name in self.shown else "a container"
+            gets = "an entry for every row" if value.tag == "rows" else "a value of other sizes"
+            self.refuse_sizes(f"{name}, {shown}, gets {gets}", span)
+
     def _with_part(self, s: gprob.Assign, base: Kind, value: Kind, expr: Expressions, around: Around) -> Kind:
         """The kind of a container of which a part is assigned."""
         if worst((base, value)) is not None:
             return worst((base, value)) or base
+        if base.is_local:
+            self._verify_sizes(s.place.name, base, value, s.value, s.span)
         if len(s.place.steps) > 1 or s.place.steps[0].item:
             indices = [expr.index(i) for step in s.place.steps for i in step.indices]
             kind = alike((base, value, *(k for _, k in indices)), s.span)
@@ -125,6 +143,7 @@ class Variables(Calls):
             return everything(s.span)
         if part.tag == "rows" and value.tag == "rows" and value.axis in (None, part.axis):
             return base
+        self._verify_sizes(s.place.name, part, value, s.value, s.span)
         filled = part.tag == "rows" and value.is_constant and is_scalar(s.value.type)
         return base if filled else worst((part,)) or everything(s.span)
 
@@ -132,8 +151,3 @@ class Variables(Calls):
 def _is_outer(name: str, around: Around) -> bool:
     """Whether a loop over rows changes a variable that it has not for every row anew: as often as there are rows."""
     return around.in_rows and name not in around.own
-
-
-def _is_unsized(s: gprob.Assign, sizes: Kind) -> bool:
-    """Whether a variable has got no sizes of its own, as arguments and what passes declare."""
-    return sizes == FREE and not is_scalar(s.place.type) and dimensions(s.place.type) > 0

@@ -13,9 +13,14 @@ functions {
   vector shifted(vector v, real a) { vector[rows(v)] u = v; for (i in 1:rows(v)) u[i] = v[i] + a; return u; }
   real own(vector v, int n) { return tanh(v[n]); }
   void adds_lp(vector v, real a) { v ~ normal(a, 2); }
+  real part(array[] real v, int start, int end, real a, vector u) { return sum(a * to_vector(v) .* u[start:end]); }
+  real counted(vector v, real a) { real s = 0; for (i in 1:3) { if (a * sum(v) > i) break; s += 0.5; } return s; }
+  real refused(vector v, real a) { if (a * sum(v) > 1) reject("far"); return a; }
+  vector either(vector u, vector v, real a) { if (a > 0) return u; return v; }
   real carried(vector v) { real s = 0; for (i in 1:rows(v)) s = tanh(s + v[i]); return s; }
 }
-data { int N; int K; vector[N] y; matrix[N, K] x; array[N] int<lower=1, upper=K> g; vector[K] w; }
+data { int N; int K; vector[N] y; matrix[N, K] x; array[N] int<lower=1, upper=K> g; vector[K] w;
+  matrix[K, N] t; array[N] vector[K] a; array[N] real r; }
 parameters { real m; vector[N] z; vector[K] b; matrix[K, N] e; }
 """
 
@@ -76,7 +81,9 @@ class Programs:
             lambda: f"sum({v(d)})", lambda: f"dot_product({v(d)}, {v(d)})", lambda: f"mean({v(d)})", lambda: "N",
             lambda: f"num_elements({v(d)})", lambda: f"total({v(d)}, {s(d)})", lambda: f"carried({v(d)})",
             lambda: f"max({v(d)})", lambda: f"{v(d)}[1]", lambda: f"normal_lpdf({v(d)} | {s(d)}, 2)",
-            lambda: "size(to_vector(x))", lambda: f"squared_distance({v(d)}, {v(d)})", lambda: f"sum({c(d)})",
+            lambda: f"counted({v(d)}, {s(d)})", lambda: f"refused({v(d)}, {s(d)})",
+            lambda: f"reduce_sum(part, r, 1, {s(d)}, {v(d)})", lambda: "size(to_vector(x))",
+            lambda: f"squared_distance({v(d)}, {v(d)})", lambda: f"sum({c(d)})",
         ]  # fmt: skip
         if self.inside:
             whole += [lambda: f"own({v(d)}, n)", lambda: f"{v(d)}[n]", lambda: "n",
@@ -96,6 +103,7 @@ class Programs:
             lambda: f"(e' * {c(d)})", lambda: f"rows_dot_product(x, rep_matrix({v(d)}, K))", lambda: "x[, 1]",
             lambda: f"reverse({v(d)})", lambda: f"cumulative_sum({v(d)})", lambda: f"{v(d)}[1:N]", lambda: "e[2]'",
             lambda: f"{v(d)}[g]", lambda: f"softmax({v(d)})", lambda: f"(K > 1 ? {v(d)} : {v(d)})",
+            lambda: f"either({v(d)}, {v(d)}, {s(d)})", lambda: self.random.choice(["t[1]'", "to_vector(r)"]),
             lambda: f"rows_dot_product({v(d)}, {v(d)})", lambda: f"append_row({v(d)}[2:N], {s(d)})",
         )  # fmt: skip
 
@@ -104,7 +112,7 @@ class Programs:
         if deep <= 0:
             return self.random.choice(self.columns)
         s, v, c, d = self.scalar, self.vector, self.column, deep - 1
-        inside = (lambda: "x[n]'", lambda: "e[, n]") if self.inside else ()
+        inside = (lambda: "x[n]'", lambda: "e[, n]", lambda: "a[n]", lambda: "t[, n]") if self.inside else ()
         return self._pick(
             lambda: self.random.choice(self.columns), lambda: f"({c(d)} + {c(d)})", lambda: f"({s(d)} * {c(d)})",
             lambda: f"tanh({c(d)})", lambda: f"rep_vector({s(d)}, K)", lambda: f"(x' * {v(d)})",
@@ -129,6 +137,9 @@ class Programs:
             lambda: f"b ~ normal({self.scalar(2)}, 2);", lambda: f"{self.vector(2)} ~ normal({self.scalar(1)}, 2);",
             lambda: f"g ~ categorical(softmax({self.column(1)}));", lambda: f"adds_lp(y, {self.scalar(1)});",
             lambda: f"to_vector(x) ~ normal({self.scalar(1)}, 3);",
+            lambda: f"y ~ normal_id_glm(x, {self.vector(1)}, {self.column(1)}, 2);",
+            lambda: f"a ~ multi_normal({self.column(1)}, identity_matrix(K));",
+            lambda: f"{self.vector(0)} ~ normal({self.scalar(1)}, 2) T[-50, ];",
             lambda: f"adds_lp({self.vector(1)}, {self.scalar(1)});",
         )  # fmt: skip
 

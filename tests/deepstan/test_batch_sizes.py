@@ -1,0 +1,80 @@
+"""Minibatches of rows whose size has the value of another one by chance, and of what is refused in functions.
+
+All data of such a program fit together; a batch has fewer rows, and then its containers don't.
+"""
+from __future__ import annotations
+
+import pytest
+
+import stanimport
+
+PROGRAM = """
+functions {{
+  vector either(vector u, vector v, real a) {{ if (a > 0) return u; return v; }}
+  real rejects(vector v, real a) {{ if (sum(v) * a > 3) reject("far"); return a; }}
+  real counted(vector v) {{ real t = 0; for (i in 1:5) {{ if (sum(v) > i) break; t += 1; }} return t; }}
+}}
+data {{
+  int N; int M; int K; vector[N] y; vector[M] w; vector[K] h; matrix[N, K] x; array[N] int<lower=1, upper=K> d;
+}}
+parameters {{ real m; vector[M] b; {} }}
+model {{ m ~ normal(0, 1); {} }}
+"""
+
+OTHER_SIZES = {
+    "vector[M] v = y;": "v, declared with M, gets an entry for every row",
+    "vector[M] v; v = y * m; target += -sum(v);": "v, declared with M, gets an entry for every row",
+    "vector[N] v = w; target += -sum(v);": "v, declared with N, gets a value of other sizes",
+    "vector[N] v; v = b * m; target += -sum(v);": "v, declared with N, gets a value of other sizes",
+    "matrix[M, K] v = x;": "v, declared with M, K, gets an entry for every row",
+    "array[K] vector[M] v; v[1] = y;": "v, declared with K, M, gets an entry for every row",
+    "vector[M] v = w; v[1:M] = y;": "v, declared with M, gets an entry for every row",
+    "vector[N] v = y; v[1:N] = w;": "v, declared with N, gets a value of other sizes",
+    "vector[N] v = y + w;": r"of 'y \+ w' one part",
+    "vector[N] v = y .* b;": r"of 'y \.\* b' one part",
+    "vector[N] v = m > 0 ? y : w;": r"of 'm > 0 \? y : w' one part",
+    "array[2] vector[N] v = {y, w};": "of '{y, w}' one part",
+    "target += sum(either(y, w, m));": "of 'return v;' one part",
+}
+
+
+@pytest.mark.parametrize("statements", OTHER_SIZES)
+def test_containers_of_other_sizes_than_rows_are_refused_before_any_batch_is_taken(statements):
+    module = stanimport.loads(PROGRAM.format("", statements))
+    with pytest.raises(stanimport.StanSemanticError, match=OTHER_SIZES[statements]) as raised:
+        module.model.minibatch(N=10)
+    assert "declare what has as many entries with N" in str(raised.value)
+
+
+@pytest.mark.parametrize("declared", ["vector<lower=w>[N] z;", "vector<offset=w>[N] z;"])
+def test_bounds_of_other_sizes_than_rows_are_refused(declared):
+    module = stanimport.loads(PROGRAM.format(declared, ""))
+    with pytest.raises(stanimport.StanSemanticError, match="z has an entry for every row, a bound of it has other"):
+        module.model.minibatch(N=10)
+
+
+@pytest.mark.parametrize("declared, statements", [
+    ("", "vector[rows(y)] v = y; v ~ normal(m, 1);"),
+    ("", "vector[K] v = h; v = x' * y; m ~ normal(sum(h), 1);"),
+    ("", "vector[N] v = h[d]; v ~ normal(m, 1);"),
+    ("", "vector[N] v = K > 1 ? y : rep_vector(m, N); v ~ normal(m, 1);"),
+    ("array[N] vector<lower=m>[K] z;", "for (n in 1:N) z[n] ~ normal(h, 1);"),
+    ("vector<lower=y>[N] z;", "z ~ normal(y, 1);"),
+])  # fmt: skip
+@pytest.mark.filterwarnings("ignore::stanimport.StanWarning", "ignore:.*has an entry for every row")
+def test_sizes_that_follow_the_rows_are_taken(declared, statements):
+    stanimport.loads(PROGRAM.format(declared, statements)).model.minibatch(N=10)
+
+
+@pytest.mark.parametrize("statements", [
+    "real t = 0; for (k in 1:K) t += rejects(y, m);",
+    "real t = 0; for (k in 1:K) t += counted(y); target += t;",
+    "real t = m; for (k in 1:K) { real q = rejects(y, t); t = sum(y); }",
+    "real q = rejects(y, sum(y));",
+    "int i = 0; while (i < K) { i += 1; real q = rejects(y, m); }",
+])  # fmt: skip
+def test_functions_that_all_rows_stop_are_refused_wherever_they_are_called(statements):
+    """A loop is looked at again once a variable has changed in it: what was refused in functions is refused again."""
+    module = stanimport.loads(PROGRAM.format("", statements))
+    with pytest.raises(stanimport.StanSemanticError, match="what depends on all rows decides whether this is reached"):
+        module.model.minibatch(N=10)
