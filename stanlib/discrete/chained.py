@@ -9,8 +9,17 @@ import numpy as np
 from ..arrays.base import Namespace
 from ..dataclass import dataclass
 from .chains import Chains
+from .links import Moves
 
 Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of weights along the last axis and uniforms
+
+
+@dataclass(frozen=True)
+class Around:
+    """The `terms` of what stands around chains, (cases, chains), in all cases; whether some are `impossible`."""
+
+    terms: Any
+    impossible: bool
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,50 @@ def along(
     xs = (single[1:], *((tables,) if several else ()), *there)
     ends: tuple[Any, Any] = xp.scan(step, single[0], xs, *(() if several else (tables,)))
     return ends
+
+
+def sums_alone(
+    xp: Namespace, reduce: Callable[..., Any], single: Any, moves: Moves, linked: np.ndarray,
+    often: np.ndarray | None, around: Around | None,
+) -> Any:  # fmt: skip
+    """The sum of what all chains come to, as often as each counts; those of each, (chains,), if that is not told.
+
+    Args:
+        single, linked: as `along` has them.
+        often: a number for each chain, over all of its cases.
+        around: the cases of chains, if there are any.
+    """
+    by_chain = xp.ndim(moves.table) == 4
+    if often is None:
+        moves = moves.by_chain(xp, *linked.shape)
+    elif around is not None and by_chain:  # where nothing is saved by derivatives that know how much each case counts
+        return over_cases(xp, reduce, sums_alone(xp, reduce, single, moves, linked, None, around), often, around.terms)
+
+    def plain(single: Any, table: Any, cases: Any = None) -> Any:
+        last, _ = along(xp, reduce, single, moves.by_step(xp, table, len(linked)), linked, False)
+        return over_cases(xp, reduce, reduce(xp, last), often, cases)
+
+    cases = () if around is None or often is None and not around.impossible else (around.terms,)
+    single, table, *told = xp.convert((single, moves.table, *cases))
+    return xp.log_sum_of_chains(plain, single, table, linked, often, moves.which, moves.probabilities, *told)
+
+
+def over_cases(xp: Namespace, reduce: Callable[..., Any], sums: Any, often: np.ndarray | None, cases: Any) -> Any:
+    """The sum over all chains, and over the cases of each if there are any, as often as that counts if it is told."""
+    if cases is not None and often is not None:
+        sums, cases = xp.convert((sums, cases))
+        sums = reduce(xp, xp.reshape(sums, xp.shape(cases)) + cases, 0)
+    return counted(xp, sums, often)
+
+
+def counted(xp: Namespace, sums: Any, often: np.ndarray | None) -> Any:
+    """Their sum, as often as each counts; each by itself where that is not told."""
+    if often is None:
+        return sums
+    if (often == 1).all():
+        return xp.sum(sums)
+    often, sums = xp.convert((often, sums))
+    return xp.sum(often * sums)
 
 
 def with_chains(xp: Namespace, s: SummedChains, values: Any, choose: Choose, uniform: Callable[..., object]) -> Any:

@@ -15,11 +15,11 @@ from ..random.base import Random
 from . import absorbing, alone, chained, compounded, convolved, distinguished, merged, order, swept, tails
 from .asking import asked
 from .cases import Cases
-from .chained import Choose, SummedChains
+from .chained import Around, Choose, SummedChains
 from .chains import Chains
 from .compounds import Compounds
 from .free import without_terms
-from .links import Moves, between
+from .links import between
 from .merged import spelled_out
 from .possible import Possible, at_known, conditioned, left_possible
 from .problem import Factor, Problem, Rows, aligned, limit, rows, sum_of
@@ -125,7 +125,9 @@ class _Elimination:
         self.summed: list[_Summed] = []
         self.at = np.zeros(len(self.known), int)  # the row of an element among those of its kind
         self.single: dict[int, Any] = {}
+        self.restricted = np.zeros(len(self.kinds), bool)  # whether some value is impossible
         for kind, rows_ in possible.of.items():
+            self.restricted[problem.kinds == kind] = ~rows_.all(axis=1)
             members = np.flatnonzero(problem.kinds == kind)
             open_ = self.left[members]
             self.at[members[open_]] = np.arange(open_.sum())
@@ -291,16 +293,7 @@ class _Elimination:
 
     def _for_all(self, elements: np.ndarray, sums: Array) -> Any:
         """The sum of those of components that these elements are of, as often as they are summed out for others."""
-        return self._counted(sums, self.often[elements])
-
-    def _counted(self, sums: Array, often: np.ndarray | None) -> Any:
-        """Their sum, as often as each counts; each by itself where that is not told."""
-        if often is None:
-            return sums
-        if (often == 1).all():
-            return self.xp.sum(sums)
-        often, sums = self.xp.convert((often, sums))
-        return self.xp.sum(often * sums)
+        return chained.counted(self.xp, sums, self.often[elements])
 
     # --- chains
 
@@ -335,7 +328,7 @@ class _Elimination:
         self.summed.append(c)
         for chains in c.chains:
             ends = c.ends(chains)
-            own = distinguished.own(xp, c, ends, self._of_elements)
+            own = Around(distinguished.own(xp, c, ends, self._of_elements), self._is_restricted(ends))
             if c.closing and self.sum_only:
                 self._count(self._sums_of_chains(chains, self.often[ends[:, 0]], own))
                 continue
@@ -348,13 +341,17 @@ class _Elimination:
             around = np.unique(c.around)
             self._sum_out(order.Class(around, np.zeros((len(around), 0), int)))
 
-    def _sums_of_chains(self, c: Chains, often: np.ndarray | None, cases: Any = None) -> Any:
+    def _is_restricted(self, elements: np.ndarray) -> bool:
+        """Whether some value of one of these elements is impossible."""
+        return bool((elements >= len(self.restricted)).any() or self.restricted[elements].any())
+
+    def _sums_of_chains(self, c: Chains, often: np.ndarray | None, around: Around | None = None) -> Any:
         """Eliminate chains from their beginnings to their ends, in one loop that carries (chains, K).
 
         Args:
             c: chains, all in one case after those in another if there are cases.
             often: how often each counts, over all of its cases.
-            cases: the terms of all cases, (cases, chains).
+            around: those cases.
 
         Returns:
             Their sum, as often as each counts; those of each, (chains,), if that is not told, whatever in cases that
@@ -367,34 +364,12 @@ class _Elimination:
         if state is not None:
             single = xp.swapaxes(self._of_elements(c.elements.T.reshape(-1)), 0, 1)
             sums = absorbing.log_sums(xp, self.tables, c, xp.reshape(single, (kind, length, count)), state)
-            return sums if often is None else self._counted(self._over_cases(sums, cases), often)
+            return chained.over_cases(xp, self.reduce, sums, often, None if around is None else around.terms)
         single = xp.reshape(self._of_elements(c.elements.T.reshape(-1)), (length, count, kind))
         moves = between(xp, self.tables, c, kind, self.sum_only)
         if self.sum_only:
-            return self._sums_alone(c, single, moves, often, cases)
+            return chained.sums_alone(xp, self.reduce, single, moves, c.linked.T, often, around)
         single, tables = xp.convert((single, moves.table))
         last, sums = chained.along(xp, self.reduce, single, tables, c.linked.T, True)
         self.summed.append(SummedChains(c, xp.concatenate([single[:1], sums]), tables))
-        return self._counted(self.reduce(xp, last), often)
-
-    def _sums_alone(self, c: Chains, single: Any, moves: Moves, often: np.ndarray | None, cases: Any) -> Any:
-        """The same where nothing is drawn afterwards."""
-        xp, linked = self.xp, c.linked.T
-        if often is None:
-            moves = moves.by_chain(xp, *linked.shape)
-
-        def plain(single: Any, table: Any, cases: Any = None) -> Any:
-            last, _ = chained.along(xp, self.reduce, single, moves.by_step(xp, table, len(linked)), linked, False)
-            sums = self.reduce(xp, last)
-            return sums if often is None else self._counted(self._over_cases(sums, cases), often)
-
-        single, table, *cases = xp.convert((single, moves.table, *(() if cases is None else (cases,))))
-        told = linked, often, moves.which, moves.probabilities
-        return xp.log_sum_of_chains(plain, single, table, *told, *cases)
-
-    def _over_cases(self, sums: Any, cases: Any) -> Any:
-        """The sums over the cases of each chain, if there are any."""
-        if cases is None:
-            return sums
-        sums, cases = self.xp.convert((sums, cases))
-        return self.reduce(self.xp, self.xp.reshape(sums, self.xp.shape(cases)) + cases, 0)
+        return chained.counted(xp, self.reduce(xp, last), often)

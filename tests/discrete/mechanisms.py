@@ -11,7 +11,7 @@ from unittest import mock
 import numpy as np
 
 from stanimport.discrete import bounded, tables
-from stanlib.discrete import absorbing, chains, compounds, elimination, merged, order, sweeps, tails, whole
+from stanlib.discrete import absorbing, chained, chains, compounds, elimination, merged, order, sweeps, tails, whole
 
 ALL = ("tails", "bounded", "repeated", "stretches", "Chains", "absorbing", "probable", "merged", "Class", "Compounds",
        "Cases", "Sweep", "known left in", "free")  # fmt: skip
@@ -49,7 +49,7 @@ def counted(used: Counter[str]) -> Iterator[None]:
         (merged, "representatives", lambda out, a: "merged" if (out != np.arange(len(out))).any() else ""),
         (elimination, "without_terms", lambda out, a: "free" if out else ""),
         (elimination._Elimination, "_take", lambda out, a: type(a[1]).__name__),
-        (elimination._Elimination, "_sums_alone", lambda out, a: "probable" if a[3].probabilities is not None else ""),
+        (chained, "sums_alone", lambda out, a: "probable" if a[3].probabilities is not None else ""),
         (whole.Saved, "worth", lambda out, a: "known left in" if out else ""),
     ]  # fmt: skip
     with contextlib.ExitStack() as stack:
