@@ -123,16 +123,19 @@ class _Elimination:
         self.factors = [spelled_out(self.xp, f) for f in merged.without_copies(self.xp, given, self.stands_for)]
         self.tables: list[Rows] = []
         self.summed: list[_Summed] = []
+        self._of_possible(possible)
+        self.left[[m for t in problem.tallies for m in t.members]] = False
+
+    def _of_possible(self, possible: Possible) -> None:
+        """The terms of single elements by what data leave to them, and their rows there."""
+        self.restricted = possible.restricted
         self.at = np.zeros(len(self.known), int)  # the row of an element among those of its kind
         self.single: dict[int, Any] = {}
-        self.restricted = np.zeros(len(self.kinds), bool)  # whether some value is impossible
         for kind, rows_ in possible.of.items():
-            self.restricted[problem.kinds == kind] = ~rows_.all(axis=1)
-            members = np.flatnonzero(problem.kinds == kind)
+            members = np.flatnonzero(self.kinds == kind)
             open_ = self.left[members]
             self.at[members[open_]] = np.arange(open_.sum())
             self.single[kind] = self._with_added(kind, np.where(rows_[open_], 0.0, -np.inf), self.known[members])
-        self.left[[m for t in problem.tallies for m in t.members]] = False
 
     def _left(self) -> tuple[np.ndarray, np.ndarray]:
         """Which elements are to be summed out, and how often each counts."""

@@ -48,6 +48,14 @@ class Possible:
         out[np.asarray(self.unknown, int)] = -1
         return out
 
+    @property
+    def restricted(self) -> np.ndarray:
+        """Which elements have a value that is impossible."""
+        out = np.zeros(len(self.kinds), bool)
+        for kind, possible in self.of.items():
+            out[self.kinds == kind] = ~possible.all(axis=1)
+        return out
+
     def _follow(self, factors: Sequence[Factor]) -> None:
         """Exclude values in rounds, at the places of elements that the last round changed, until none changes."""
         changed = np.ones(len(self.kinds), bool)
