@@ -16,12 +16,17 @@ INT_RANGE = Domain("in the interval [-2147483648, 2147483647]", lambda xp, x: (x
 
 @stan_function("T abs(T x)", "RealOfC abs(C x)", examples=[(-3.5,), (-2,), (3.0 - 4.0j,)])
 def abs(xp: Namespace, x: Array) -> Array:
-    return xp.abs(x)
+    """The absolute value, whose derivative at 0 is 0, also times an infinite one."""
+    return _abs(xp, x)
+
+
+def _abs(xp: Namespace, x: Array) -> Array:
+    return xp.abs(x) if xp.is_concrete(x) else xp.where(x == 0, 0.0, xp.abs(x))
 
 
 @stan_function("R fabs(T x)", examples=[(-3.5,)], removed="2.33", successor="abs")
 def fabs(xp: Namespace, x: Array) -> Array:
-    return xp.abs(xp.real(x))
+    return _abs(xp, xp.real(x))
 
 
 @stan_function("R fdim(T1 x, T2 y)", examples=[(3.0, 1.5), (1.0, 2.0)])

@@ -112,6 +112,21 @@ def test_gradients(library, symbol):
 
 
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
+@pytest.mark.parametrize(
+    "matrix", [[[0.0]], [[1.0, 2.0], [2.0, 4.0]], [[0.0, 0.0], [0.0, 1.0]], np.arange(9.0).reshape(3, 3)]
+)
+def test_determinants_of_singular_matrices_have_their_gradient(library, matrix):
+    """The cofactors, as the determinant is a polynomial."""
+    f = registry.by_symbol("determinant")
+    np.testing.assert_allclose(gradient(library, f, matrix), numeric_gradient(f, np.array(matrix)), atol=1e-6)
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_determinants_of_what_is_no_number(library):
+    assert np.isnan(gradient(library, registry.by_symbol("determinant"), np.full((2, 2), np.nan))).all()
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("symbol", ["qr_Q", "qr_R", "qr_thin_Q", "qr_thin_R"])
 @pytest.mark.parametrize("matrix", [TALL[:3], TALL.T], ids=["tall", "wide"])
 def test_gradients_of_qr(library, symbol, matrix):

@@ -157,6 +157,29 @@ def test_gradients_at_edges(library):
 
 
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_cube_roots_at_zero(library):
+    """Compiled Stan: the derivative of the root is infinite, that of the absolute value 0, and their product 0."""
+    root, absolute = registry.by_symbol("cbrt"), registry.by_symbol("abs")
+    for zero in (0.0, -0.0):
+        assert call(library, "cbrt", zero) == 0
+        assert gradient(library, root, zero) == INF
+        assert gradient(library, lambda x: root(absolute(x)), zero) == 0
+    got = gradient(library, lambda x: root(x).sum(), [-27.0, 0.0, 8.0])
+    np.testing.assert_allclose(got, [1 / 27, INF, 1 / 12])
+    np.testing.assert_array_equal(gradient(library, lambda x: absolute(x).sum(), [-2.0, 0.0, 3.0]), [-1, 0, 1])
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_hypotenuses_of_any_size_have_their_gradient(library):
+    """Compiled Stan's: x / hypot(x, y), which is NaN where both are 0; squares would over- and underflow."""
+    f = lambda x: registry.by_symbol("hypot")(x[0], x[1])
+    for x, y in ((1e308, 1e308), (-1e-300, 1e-300), (1e-300, 0.0), (3.0, -4.0)):
+        out = math.hypot(x, y)
+        np.testing.assert_allclose(gradient(library, f, [x, y]), [x / out, y / out], rtol=1e-14)
+    assert np.isnan(gradient(library, f, [0.0, 0.0])).all()
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_powers_of_zero_have_finite_gradients(library):
     """Stan's derivatives at a base of 0 are 0, where they are infinite or no numbers; others are what they are."""
     power = registry.by_symbol("pow")

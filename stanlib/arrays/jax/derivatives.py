@@ -18,6 +18,22 @@ def log_expit(x: Any) -> jax.Array:
     return jnp.where(left, x, 0.0) - jnp.log1p(jnp.exp(jnp.where(left, x, -x)))
 
 
+@jax.custom_jvp
+def _hypot(x: Any, y: Any) -> Any:
+    return jnp.hypot(x, y)
+
+
+@_hypot.defjvp
+def _hypot_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
+    """By quotients, as the squares that JAX's own would take under- and overflow; NaN where both are 0, as in Stan."""
+    out = _hypot(*primals)
+    return out, sum(x / out * change for x, change in zip(primals, tangents))
+
+
+def hypot(x: Any, y: Any) -> Any:
+    return _hypot(*jnp.broadcast_arrays(x, y))
+
+
 def with_gradient(f: Callable[..., Any], gradients: Callable[..., Any]) -> Callable[..., Any]:
     """f, with a derivative that is linear in the tangents, so that JAX can reverse it."""
     traced = jax.custom_jvp(f)

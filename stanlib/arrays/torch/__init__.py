@@ -21,7 +21,7 @@ from .. import control, special
 from .. import numpy as _np
 from ..base import Array, Arrays, Real, Value
 from ..control import cond, loop  # noqa: F401
-from . import host, linalg
+from . import host, linalg, tensors
 from .indexing import at_set, get, pick_last, rearranged, segment_sum  # noqa: F401
 from .tensors import (  # noqa: F401
     LIBRARY,
@@ -95,7 +95,7 @@ square = lift("square", torch.square)
 tan = lift("tan", floating(torch.tan))
 tanh = lift("tanh", floating(torch.tanh))
 trunc = lift("trunc", torch.trunc)
-cbrt = lift("cbrt", lambda x: torch.sign(x) * torch.abs(real(x)).pow(1.0 / 3.0))
+cbrt = lift("cbrt", tensors.cbrt)
 
 erf = lift("erf", floating(torch.erf))
 erfc = lift("erfc", floating(torch.erfc))
@@ -149,7 +149,7 @@ triu = lift("triu", torch.triu)
 where = lift("where", _where, 3)
 
 cholesky = lift("cholesky", linalg.cholesky)
-det = lift("det", torch.linalg.det)
+det = lift("det", linalg.det)
 dot = lift("dot", one_dtype(torch.dot), 2)
 eig = lift("eig", linalg.eig)
 eigh = lift("eigh", torch.linalg.eigh)

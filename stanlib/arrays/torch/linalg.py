@@ -19,6 +19,24 @@ def inv(a: torch.Tensor) -> torch.Tensor:
     return _or_nan(inverse, failed)
 
 
+def det(a: torch.Tensor) -> torch.Tensor:
+    """With the derivatives of singular matrices, their cofactors, for which torch has 0."""
+    value = torch.linalg.det(a)
+    if not a.requires_grad:
+        return value
+    finite = torch.where(a.isfinite(), a, 0.0).detach()  # torch decomposes no other matrix
+    change = (_cofactors(finite) * (a - a.detach())).sum((-2, -1))
+    return torch.where(value == 0, change, value)
+
+
+def _cofactors(a: torch.Tensor) -> torch.Tensor:
+    """Matrices (..., n, n) of cofactors, also of singular ones: from a = u diag(s) v, without divisions by s."""
+    u, s, v = torch.linalg.svd(a)
+    others = s[..., None, :].masked_fill(torch.eye(s.shape[-1], dtype=torch.bool, device=s.device), 1.0).prod(-1)
+    sign = torch.linalg.det(u) * torch.linalg.det(v)
+    return sign[..., None, None] * (u * others[..., None, :]) @ v
+
+
 def solve(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     column = b.unsqueeze(-1) if b.ndim == a.ndim - 1 else b
     x, failed = torch.linalg.solve_ex(a, column)

@@ -128,3 +128,12 @@ def reals(args: Sequence[object]) -> list[Any]:
     dtype = like.dtype if like.is_floating_point() else torch.get_default_dtype()
     tensors = [as_beside(a, like) for a in args]
     return [a if a.is_floating_point() else a.to(dtype) for a in tensors]
+
+
+def cbrt(x: torch.Tensor) -> torch.Tensor:
+    """With the infinite derivative at 0, where that of the absolute value would make it NaN."""
+    x = real(x)
+    zero = x == 0
+    inside = torch.where(zero, 1.0, x)
+    root = torch.sign(inside) * torch.abs(inside).pow(1.0 / 3.0)
+    return torch.where(zero, torch.sqrt(torch.where(zero, x, 1.0) + 0.0), root)  # -0.0 + 0.0 is 0.0
