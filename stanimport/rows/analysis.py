@@ -176,7 +176,7 @@ class _Analysis(Variables):
             self.refuse("what depends on all rows decides whether this is reached", s.span)
         if isinstance(s, gprob.Return) and s.value is not None and around.call is not None:
             given = [expr(s.value), *around.call.results[:1]]
-            expr.verify_sizes(given, [s.value.type] * len(given), s.span)
+            expr.verify_sizes(given, [s.value] * len(given), s.span)
             around.call.results.append(self.controlled(expr(s.value), around))
 
     def _term(self, site: str, kind: Kind, s: gprob.Stmt, around: Around) -> None:

@@ -2,14 +2,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Protocol
 
 from stanlib.dataclass import dataclass
-from stanlib.types import Type, is_scalar
+from stanlib.types import is_scalar
 
 from ..ir import gprob
 from ..source import Span
 from . import library
+from .extents import Extents
 from .kinds import FREE, INDEX, NETWORK, ONE, ROW, SIZE, ZERO, Kind, alike, everything, joined, rows, worst
 
 
@@ -18,6 +20,7 @@ class Calls(Protocol):
 
     networks: frozenset[str]
     in_rows: bool
+    sizes: dict[str, Kind]
 
     def value(self, name: str, given: Sequence[Kind], call: gprob.Expr) -> Kind:
         """The kind of what a call returns."""
@@ -27,13 +30,24 @@ class Calls(Protocol):
 
 
 @dataclass
-class Expressions:
+class Expressions(Extents):
     """Evaluates expressions to kinds; `env` is that of the statement where they stand."""
 
     env: Mapping[str, Kind]
     calls: Calls
+    seen: dict[int, tuple[gprob.Expr, Kind]] = field(default_factory=dict)
+
+    @property
+    def declared(self) -> Mapping[str, Kind]:
+        return self.calls.sizes
 
     def __call__(self, e: gprob.Expr) -> Kind:
+        """The kind of an expression, once for all that ask."""
+        if id(e) not in self.seen:
+            self.seen[id(e)] = e, self._placed(e)
+        return self.seen[id(e)][1]
+
+    def _placed(self, e: gprob.Expr) -> Kind:
         kind = self._kind(e)
         return Kind(kind.tag, kind.axis, e.span, kind.name) if kind.tag == "all" and kind.span is None else kind
 
@@ -82,12 +96,12 @@ class Expressions:
         if passed and not all(k.is_local for k in given):
             return worst(given) or everything(e.span)
         if library.pairs_entries(e.function):
-            self.verify_sizes(given, [a.type for a in e.arguments], e.span)
+            self.verify_sizes(given, e.arguments, e.span)
         return library.result(e, given)
 
-    def verify_sizes(self, given: Sequence[Kind], types: Sequence[Type], span: Span) -> None:
+    def verify_sizes(self, given: Sequence[Kind], values: Sequence[gprob.Expr], span: Span) -> None:
         """Refuse values that must have as many entries, where some have one for every row and others don't."""
-        if library.differ_in_size(given, types):
+        if library.differ_in_size(self.all_sized(given, values), [e.type for e in values]):
             text = " ".join(span.text.split())
             self.calls.refuse_sizes(f"of {text!r} one part has an entry for every row, another has other sizes", span)
 
@@ -109,8 +123,8 @@ class Expressions:
             return NETWORK
         return worst(given) or (ROW if all(k.is_local for k in given) else everything(e.span))
 
-    def _chosen(self, condition: Kind, then: Kind, otherwise: Kind, e: gprob.Expr) -> Kind:
-        self.verify_sizes([then, otherwise], [e.type] * 2, e.span)
+    def _chosen(self, condition: Kind, then: Kind, otherwise: Kind, e: gprob.Cond) -> Kind:
+        self.verify_sizes([then, otherwise], [e.then, e.otherwise], e.span)
         value = joined(then, otherwise, e.span)
         if condition.is_constant or value.tag == "all":
             return value
@@ -120,7 +134,7 @@ class Expressions:
         """A container of items: those that hold rows do so one axis further in."""
         kind = alike(items, e.span)
         if not isinstance(e, gprob.MakeTuple):
-            self.verify_sizes(items, [i.type for i in e.items], e.span)
+            self.verify_sizes(items, e.items, e.span)
         if kind.tag != "rows" or isinstance(e, gprob.MakeTuple):
             return kind if kind.is_local or kind.tag == "all" else everything(e.span)
         return rows(kind.axis + 1) if isinstance(kind.axis, int) else everything(e.span)

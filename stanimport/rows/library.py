@@ -62,6 +62,11 @@ def pairs_entries(function: Function) -> bool:
     return is_sum or function.is_componentwise or function.name in _COMPONENTWISE
 
 
+def keeps_size(function: Function) -> bool:
+    """Whether the result has as many entries as each container that a function takes."""
+    return pairs_entries(function) or function.name in _KEPT
+
+
 def _transformed(constraint: Constraint, given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
     """The kind of a transform of a constrained type, or of its inverse: the entries of one value depend on one another,
     except those that have bounds, so that rows are those of arrays of values.
@@ -289,6 +294,13 @@ def _scaled_rows(matrix: int, axis: int) -> Rule:
     return rule
 
 
+_KEPT = frozenset((
+    "reverse", "sort_asc", "sort_desc", "sort_indices_asc", "sort_indices_desc", "cumulative_sum", "softmax",
+    "log_softmax", "minus", "plus", "transpose", "to_vector", "to_row_vector", "to_array_1d",
+))  # fmt: skip
+FILLED = frozenset((
+    "rep_vector", "rep_row_vector", "rep_array", "ones_vector", "zeros_vector", "ones_row_vector", "zeros_row_vector",
+))  # fmt: skip
 _COMPONENTWISE = frozenset(("elt_multiply", "elt_divide", "pow", "elt_pow"))
 _RULES: dict[str, Rule] = {
     "add": _add, "subtract": _subtract,
@@ -299,7 +311,7 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("columns_dot_product", "columns_dot_self"), _along(1)),
     "rows": _size(0), "cols": _size(1), "size": _length, "num_elements": _num_elements,
     **dict.fromkeys(("rep_vector", "rep_row_vector", "rep_array"), _repeat), "rep_matrix": _repeat_matrix,
-    **dict.fromkeys(("ones_vector", "zeros_vector", "ones_row_vector", "zeros_row_vector"), _filled),
+    **dict.fromkeys((n for n in FILLED if not n.startswith("rep_")), _filled),
     **dict.fromkeys(("to_vector", "to_row_vector", "to_array_1d"), _flatten),
     **dict.fromkeys(("to_matrix", "to_array_2d"), _reshaped),
     "append_col": _beside(0), "append_row": _beside(1), "col": _selected(0), "row": _selected(1),

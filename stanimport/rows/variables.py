@@ -78,15 +78,16 @@ class Variables(Calls):
             self.shown[s.name] = ", ".join(e.span.text for e in s.sized.shape)
         if s.value is None:
             return sizes
-        return self._stored(Expressions(env, self)(s.value), s.name, s.value, s.span, around)
+        return self._stored(s.value, s.name, Expressions(env, self), s.span, around)
 
-    def _stored(self, value: Kind, name: str, e: gprob.Expr, span: Span, around: Around) -> Kind:
+    def _stored(self, e: gprob.Expr, name: str, expr: Expressions, span: Span, around: Around) -> Kind:
         """The kind of a variable that a value is assigned to as a whole."""
+        value = expr(e)
         sizes = self.sizes.get(name)
         if sizes is None:  # of arguments and what passes declare
             sizes = rows(None) if dimensions(e.type) else FREE
         else:
-            self._verify_sizes(name, sizes, value, e, span)
+            self._verify_sizes(name, sizes, expr.sized(value, e), e, span)
         if value.tag == "rows" and value.axis is None:
             value = sizes if sizes.tag == "rows" else everything(span)
         if value.tag == sizes.tag == "rows" and value.axis != sizes.axis and None not in (value.axis, sizes.axis):
@@ -100,7 +101,7 @@ class Variables(Calls):
         name, expr = s.place.name, Expressions(env, self)
         value = expr(s.value)
         if not s.place.steps:
-            env[name] = self._stored(value, name, s.value, s.span, around)
+            env[name] = self._stored(s.value, name, expr, s.span, around)
             if env[name].tag == "rows" and _is_outer(name, around):
                 env[name] = everything(s.span)
             return
@@ -115,10 +116,11 @@ class Variables(Calls):
 
     def _with_part(self, s: gprob.Assign, base: Kind, value: Kind, expr: Expressions, around: Around) -> Kind:
         """The kind of a container of which a part is assigned."""
+        held = expr.sized(base, gprob.Var(s.place.base, s.place.span, s.place.name))
+        if held.is_local:
+            self._verify_sizes(s.place.name, held, expr.sized(value, s.value), s.value, s.span)
         if worst((base, value)) is not None:
             return worst((base, value)) or base
-        if base.is_local:
-            self._verify_sizes(s.place.name, base, value, s.value, s.span)
         if len(s.place.steps) > 1 or s.place.steps[0].item:
             indices = [expr.index(i) for step in s.place.steps for i in step.indices]
             kind = alike((base, value, *(k for _, k in indices)), s.span)

@@ -21,6 +21,9 @@ parameters {{ real m; vector[M] b; {} }}
 model {{ m ~ normal(0, 1); {} }}
 """
 
+A_ROW_EACH = "v, declared with M, gets an entry for every row"
+OTHER = "v, declared with N, gets a value of other sizes"
+
 OTHER_SIZES = {
     "vector[M] v = y;": "v, declared with M, gets an entry for every row",
     "vector[M] v; v = y * m; target += -sum(v);": "v, declared with M, gets an entry for every row",
@@ -36,6 +39,22 @@ OTHER_SIZES = {
     "array[2] vector[N] v = {y, w};": "of '{y, w}' one part",
     "target += sum(either(y, w, m));": "of 'return v;' one part",
 }
+
+OTHER_SIZES |= dict.fromkeys((  # all rows decide each entry: the containers have as many as what they are made of
+    "vector[M] v = reverse(y);", "vector[M] v = exp(cumulative_sum(y));", "array[M] int v = sort_indices_desc(y);",
+    "vector[M] v = y - mean(y);", "vector[M] v = y / sd(y);", "vector[M] v = log_softmax(x * h);",
+    "vector[M] v = reverse(y')';", "vector[M] v = reverse(y)[1:N];", "vector[M] v = y[d];",
+    "vector[M] v = to_vector(sort_asc(d));", "vector[M] v = rep_vector(sum(y), N);",
+    "vector[M] v; v[1:M] = sort_asc(y);", "vector[M] v = w * sum(y); v[1:M] = y;",
+    "vector[N] u; u[1] = m; for (n in 2:N) u[n] = u[n - 1] + y[n]; vector[M] v = u;",
+), A_ROW_EACH) | dict.fromkeys((
+    "vector[N] v = w * sum(y);", "vector[N] v = rep_vector(sum(y), M);", "vector[N] v = [y[1], y[2]]';",
+    "vector[N] v = (w + y[1])[1:K];",
+), OTHER) | {
+    "vector[N] v = reverse(y) + w;": r"of 'reverse\(y\) \+ w' one part",
+    "vector[N] v = m * sum(y) > 0 ? reverse(y) : w;": "one part",
+    "array[2] vector[N] v = {reverse(y), w};": "of '{reverse\\(y\\), w}' one part",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("statements", OTHER_SIZES)
@@ -60,6 +79,11 @@ def test_bounds_of_other_sizes_than_rows_are_refused(declared):
     ("", "vector[N] v = K > 1 ? y : rep_vector(m, N); v ~ normal(m, 1);"),
     ("array[N] vector<lower=m>[K] z;", "for (n in 1:N) z[n] ~ normal(h, 1);"),
     ("vector<lower=y>[N] z;", "z ~ normal(y, 1);"),
+    ("", "vector[N] v = reverse(y) + y; v -= mean(v); v[2:N] = v[1:(N - 1)];"),
+    ("", "vector[N] v = y[sort_indices_asc(y)]; v = append_row(v[2:N], m); v[1:2] = [sum(y), 1]';"),
+    ("", "vector[M] v = w + mean(y); v[1] = sum(y); v[1:2] = [y[1], y[2]]'; v = rep_vector(sum(y), M);"),
+    ("", "vector[K] v = x' * y; v = reverse(v); row_vector[3] u = [min(y), max(y), m]; u = sort_asc(u);"),
+    ("", "matrix[N, N] s = y * y'; vector[N] v = s * y; vector[N - 1] u = y[2:N] - y[1:(N - 1)];"),
 ])  # fmt: skip
 @pytest.mark.filterwarnings("ignore::stanimport.StanWarning", "ignore:.*has an entry for every row")
 def test_sizes_that_follow_the_rows_are_taken(declared, statements):
