@@ -262,3 +262,12 @@ def test_the_slope_is_that_of_the_inverse_hessian():
         point = point + 0.1 * np.eye(3)[axis]
         found = slope.at(point)
     assert found == pytest.approx(curvature @ point**2, rel=1e-12)
+
+
+@pytest.mark.parametrize("algorithm", ["lbfgs", "bfgs"])
+@pytest.mark.parametrize("density", ["exp(sum(a))", "dot_self(a)"])
+def test_points_at_which_densities_are_not_finite_are_no_modes(density, algorithm):
+    """Where the density overflows the objective has a gradient of zero, in which SciPy sees a mode, at NaN even."""
+    module = stanimport.loads(f"parameters {{ vector[2] a; }} model {{ target += {density}; }}")
+    with pytest.raises(RuntimeError, match="did not converge"):
+        stanimport.optimize(module, seed=1, algorithm=algorithm)

@@ -155,7 +155,7 @@ def _beyond_kinks(found: Any, passed: _Steps, objective: newton.Objective, start
     if other.success and other.fun <= found.fun:
         other.nit += found.nit
         return other, again.points
-    if other.success and kinks.are_level(other.fun, found.fun):
+    if other.success and _is_finite(found) and kinks.are_level(other.fun, found.fun):
         found.success, found.message = True, other.message
     return found, passed.points
 
@@ -212,6 +212,12 @@ def _judge(found: Any, algorithm: str, limits: Mapping[str, Any], gains_enough: 
     if found.success and gains_enough and algorithm == "lbfgs" and _is_steep(found):
         found.success = False
         found.message = "the density still rises where steps are tiny, as at kinks or without a mode"
+    if not _is_finite(found):  # there the objective has a gradient of zero, in which SciPy sees a mode
+        found.success, found.message = False, "the last step led to where the density is not finite"
+
+
+def _is_finite(found: Any) -> bool:
+    return bool(np.isfinite(found.fun) and np.all(np.isfinite(found.x)))
 
 
 def _is_stuck(found: Any) -> bool:
