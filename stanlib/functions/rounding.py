@@ -21,7 +21,9 @@ def abs(xp: Namespace, x: Array) -> Array:
 
 
 def _abs(xp: Namespace, x: Array) -> Array:
-    return xp.abs(x) if xp.is_concrete(x) else xp.where(x == 0, 0.0, xp.abs(x))
+    if xp.is_concrete(x) or xp.is_integer(x):
+        return xp.abs(x)
+    return xp.where(x == 0, 0.0, xp.abs(x))
 
 
 @stan_function("R fabs(T x)", examples=[(-3.5,)], removed="2.33", successor="abs")

@@ -4,6 +4,7 @@ All data of such a program fit together; a batch has fewer rows, and then its co
 """
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import stanimport
@@ -18,7 +19,7 @@ data {{
   int N; int M; int K; vector[N] y; vector[M] w; vector[K] h; matrix[N, K] x; array[N] int<lower=1, upper=K> d;
 }}
 parameters {{ real m; vector[M] b; {} }}
-model {{ m ~ normal(0, 1); {} }}
+model {{ m ~ normal(0, 1); b ~ normal(0, 1); {} }}
 """
 
 A_ROW_EACH = "v, declared with M, gets an entry for every row"
@@ -87,7 +88,16 @@ def test_bounds_of_other_sizes_than_rows_are_refused(declared):
 ])  # fmt: skip
 @pytest.mark.filterwarnings("ignore::stanimport.StanWarning", "ignore:.*has an entry for every row")
 def test_sizes_that_follow_the_rows_are_taken(declared, statements):
-    stanimport.loads(PROGRAM.format(declared, statements)).model.minibatch(N=10)
+    """A batch of all rows has the density of all data."""
+    infer = pytest.importorskip("numpyro.infer.util", reason="NumPyro is not installed")
+    rng = np.random.default_rng(3)
+    sizes = {"N": 10, "M": 4, "K": 2}
+    data = {**sizes, "y": rng.normal(size=10), "w": rng.normal(size=4), "h": rng.normal(size=2),
+            "x": rng.normal(size=(10, 2)), "d": rng.integers(1, 3, 10)}  # fmt: skip
+    model = stanimport.loads(PROGRAM.format(declared, statements)).model
+    values = {"m": 0.3, "b": rng.normal(size=4), "z": 5.0 + rng.random((10, 2) if "array" in declared else 10)}
+    expected, found = (infer.log_density(m, (), data, values)[0] for m in (model, model.minibatch(N=10)))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("statements", [

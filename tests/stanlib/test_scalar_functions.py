@@ -169,6 +169,14 @@ def test_cube_roots_at_zero(library):
     np.testing.assert_array_equal(gradient(library, lambda x: absolute(x).sum(), [-2.0, 0.0, 3.0]), [-1, 0, 1])
 
 
+def test_absolute_values_of_ints_that_are_traced_are_ints():
+    import jax
+
+    absolute = registry.by_symbol("abs")
+    found = jax.jit(lambda i: absolute(i))(-2)
+    assert found.dtype.kind == "i" and found == 2
+
+
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_hypotenuses_of_any_size_have_their_gradient(library):
     """Compiled Stan's: x / hypot(x, y), which is NaN where both are 0; squares would over- and underflow."""
