@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
 from .chains import Chains
 from .links import Moves
 
+Reduce = Callable[..., Any]  # the sum of logarithms along an axis, or what stands for it
 Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of weights along the last axis and uniforms
 
 
@@ -35,7 +36,7 @@ class SummedChains:
 
 
 def along(
-    xp: Namespace, reduce: Callable[..., Any], single: Any, tables: Any, linked: np.ndarray, keep: bool
+    xp: Namespace, reduce: Reduce, single: Array, tables: Array, linked: np.ndarray, keep: bool
 ) -> tuple[Any, Any]:  # fmt: skip
     """What is summed up at the ends of chains, (chains, K), and at every step where it is kept.
 
@@ -61,7 +62,7 @@ def along(
 
 
 def sums_alone(
-    xp: Namespace, reduce: Callable[..., Any], single: Any, moves: Moves, linked: np.ndarray,
+    xp: Namespace, reduce: Reduce, single: Array, moves: Moves, linked: np.ndarray,
     often: np.ndarray | None, around: Around | None,
 ) -> Any:  # fmt: skip
     """The sum of what all chains come to, as often as each counts; those of each, (chains,), if that is not told.
@@ -77,7 +78,7 @@ def sums_alone(
     elif around is not None and by_chain:  # where nothing is saved by derivatives that know how much each case counts
         return over_cases(xp, reduce, sums_alone(xp, reduce, single, moves, linked, None, around), often, around.terms)
 
-    def plain(single: Any, table: Any, cases: Any = None) -> Any:
+    def plain(single: Array, table: Array, cases: Array | None = None) -> Any:
         last, _ = along(xp, reduce, single, moves.by_step(xp, table, len(linked)), linked, False)
         return over_cases(xp, reduce, reduce(xp, last), often, cases)
 
@@ -86,7 +87,9 @@ def sums_alone(
     return xp.log_sum_of_chains(plain, single, table, linked, often, moves.which, moves.probabilities, *told)
 
 
-def over_cases(xp: Namespace, reduce: Callable[..., Any], sums: Any, often: np.ndarray | None, cases: Any) -> Any:
+def over_cases(
+    xp: Namespace, reduce: Reduce, sums: Array, often: np.ndarray | None, cases: Array | None
+) -> Any:  # fmt: skip
     """The sum over all chains, and over the cases of each if there are any, as often as that counts if it is told."""
     if cases is not None and often is not None:
         sums, cases = xp.convert((sums, cases))
@@ -94,7 +97,7 @@ def over_cases(xp: Namespace, reduce: Callable[..., Any], sums: Any, often: np.n
     return counted(xp, sums, often)
 
 
-def counted(xp: Namespace, sums: Any, often: np.ndarray | None) -> Any:
+def counted(xp: Namespace, sums: Array, often: np.ndarray | None) -> Any:
     """Their sum, as often as each counts; each by itself where that is not told."""
     if often is None:
         return sums

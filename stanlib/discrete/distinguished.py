@@ -12,8 +12,10 @@ from ..arrays.base import Array, Namespace, Real
 from .cases import Cases, Terms
 from .problem import Rows, aligned, permuted, rows, sum_of
 
+OfElements = Callable[[np.ndarray], Any]  # the terms of elements of one kind, (n, K)
 
-def single(xp: Namespace, c: Cases, of_elements: Callable[[np.ndarray], Any]) -> Any:
+
+def single(xp: Namespace, c: Cases, of_elements: OfElements) -> Any:
     """The terms of single elements, (K, copies), in the order of the copies' numbers.
 
     Args:
@@ -68,7 +70,7 @@ def _cases_as_rows(xp: Namespace, c: Cases, t: Terms, used: np.ndarray, table: A
     return xp.reshape(table, (count * cases, *sizes))
 
 
-def own(xp: Namespace, c: Cases, ends: np.ndarray, of_elements: Callable[[np.ndarray], Any]) -> Any:
+def own(xp: Namespace, c: Cases, ends: np.ndarray, of_elements: OfElements) -> Any:
     """The terms of the elements around chains alone, `ends`, in every case: (cases, chains)."""
     count = len(c.sizes)
     parts = [aligned(xp, of_elements(around), (axis,), count) for axis, around in enumerate(ends.T)]

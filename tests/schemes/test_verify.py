@@ -41,10 +41,10 @@ def test_the_program_of_a_pass_keeps_its_promises(made):
     verify.program(made, Phase.TRACKED)
 
 
-def _again(bound):
-    """The assignment of its own value to a variable in a bound."""
-    variable = next(n for n in traversal.walk(bound) if isinstance(n, gprob.Var))
-    return gprob.Assign(variable.span, gprob.Place(variable.name, variable.type, variable.span), variable)
+def _bounded(loop, variable):
+    """The loop up to the value of a variable, which its body assigns to."""
+    again = gprob.Assign(loop.span, gprob.Place(variable.name, variable.type, loop.span), variable)
+    return replace(loop, upper=variable, body=(again, *loop.body))
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def _again(bound):
         (gprob.Declare, lambda n: replace(n, sized=gprob.Sized(INT)), "not a real"),
         (gprob.For, lambda n: replace(n, lanes=True), "lanes may not be set in phase TRACKED"),
         (gprob.For, lambda n: replace(n, name="y"), "y is bound a second time"),
-        (gprob.For, lambda n: replace(n, body=(_again(n.upper), *n.body)), "has a bound that its body changes"),
+        (gprob.For, lambda n: _bounded(n, gprob.Var(INT, n.span, "N")), "has a bound that its body changes"),
         (gprob.For, lambda n: gprob.ForEach(n.span, n.name, REAL, n.upper, n.body), "may not stand in phase TRACKED"),
         (gprob.Var, lambda n: gprob.TargetValue(REAL, n.span), "may not stand in phase TRACKED"),
         (gprob.Const, lambda n: replace(n, span=None), "has no span"),
