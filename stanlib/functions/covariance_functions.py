@@ -10,11 +10,27 @@ from typing import Any
 
 from ..arrays.base import Array, Namespace
 from ..checks import same_size
-from ..domains import NOT_NAN, POSITIVE, POSITIVE_FINITE, Domain
+from ..domains import FINITE, POSITIVE, POSITIVE_FINITE, Domain, everywhere
 from ..registry import stan_function
 from .distances import root
 
 _X, _Y = [0.0, 1.0, 2.5], [0.5, 2.0]
+# Distances are of finite numbers, in Stan; those of vectors may be infinite where no other numbers come of it than NaN.
+# One point by itself has none.
+_TAKEN = {"x": everywhere(FINITE), "y": everywhere(FINITE)}
+_OF_PAIRS = Domain(
+    "finite", lambda xp, x: xp.isfinite(x) if xp.shape(x)[0] > 1 else ~xp.isnan(x), safe=0.0
+)  # fmt: skip
+_NUMBERS_OF_PAIRS = Domain(
+    "finite, in vectors not nan",
+    lambda xp, x: xp.isfinite(x) if xp.ndim(x) == 1 and xp.shape(x)[0] > 1 else ~xp.isnan(x), safe=0.0,
+)  # fmt: skip
+_NUMBERS = Domain(
+    "finite, in vectors not nan", lambda xp, x: xp.isfinite(x) if xp.ndim(x) == 1 else ~xp.isnan(x), safe=0.0
+)  # fmt: skip
+_LENGTHS = Domain(
+    "positive, of several dimensions finite", lambda xp, x: (x > 0) & xp.isfinite(x) if xp.ndim(x) else x > 0, safe=1.0
+)  # fmt: skip
 _NONNEGATIVE_FINITE = Domain("nonnegative finite", lambda xp, x: (x >= 0) & (x < xp.inf))
 
 
@@ -76,10 +92,11 @@ def _exp_quad(xp: Namespace, name: str, x: Array, y: Array, sigma: Array, length
 
 
 _EXP_QUAD = _kernel("gp_exp_quad_cov")
-_EXP_QUAD_DOMAINS = {"x": NOT_NAN, "y": NOT_NAN, "sigma": POSITIVE, "length_scale": POSITIVE}
+_EXP_QUAD_DOMAINS = {"x": _NUMBERS, "y": _NUMBERS, "sigma": POSITIVE, "length_scale": _LENGTHS}
+_EXP_QUAD_OF_ONE = {**_EXP_QUAD_DOMAINS, "x": _NUMBERS_OF_PAIRS}
 
 
-@stan_function(*_one(_EXP_QUAD), domains=_EXP_QUAD_DOMAINS, examples=[(_X, 1.5, 0.7)])
+@stan_function(*_one(_EXP_QUAD), domains=_EXP_QUAD_OF_ONE, examples=[(_X, 1.5, 0.7)])
 def gp_exp_quad_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _exp_quad(xp, "gp_exp_quad_cov", x, x, sigma, length_scale)
 
@@ -94,7 +111,7 @@ _REMOVED += [t.replace("array[] vector", "array[] row_vector") for t in _REMOVED
 
 
 @stan_function(
-    *_one(_REMOVED), domains=_EXP_QUAD_DOMAINS, examples=[(_X, 1.5, 0.7)], removed="2.33", successor="gp_exp_quad_cov"
+    *_one(_REMOVED), domains=_EXP_QUAD_OF_ONE, examples=[(_X, 1.5, 0.7)], removed="2.33", successor="gp_exp_quad_cov"
 )
 def cov_exp_quad(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _exp_quad(xp, "cov_exp_quad", x, x, sigma, length_scale)
@@ -108,7 +125,8 @@ def cross_cov_exp_quad(xp: Namespace, x: Array, y: Array, sigma: Array, length_s
     return _exp_quad(xp, "cov_exp_quad", x, y, sigma, length_scale)
 
 
-_DOMAINS = {"x": NOT_NAN, "y": NOT_NAN, "sigma": POSITIVE_FINITE, "length_scale": POSITIVE_FINITE}
+_DOMAINS = {**_TAKEN, "sigma": POSITIVE_FINITE, "length_scale": POSITIVE_FINITE}
+_OF_ONE = {**_DOMAINS, "x": _OF_PAIRS}
 
 
 def _exponential(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
@@ -118,12 +136,12 @@ def _exponential(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: 
 _EXPONENTIAL = _kernel("gp_exponential_cov")
 
 
-@stan_function(*_one(_EXPONENTIAL), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
+@stan_function(*_one(_EXPONENTIAL), domains={**_DOMAINS, "x": _NUMBERS_OF_PAIRS}, examples=[(_X, 1.5, 0.7)])
 def gp_exponential_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _exponential(xp, x, x, sigma, length_scale)
 
 
-@stan_function(*_two(_EXPONENTIAL), domains=_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
+@stan_function(*_two(_EXPONENTIAL), domains={**_DOMAINS, "x": _NUMBERS, "y": _NUMBERS}, examples=[(_X, _Y, 1.5, 0.7)])
 def gp_exponential_cross_cov(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
     return _exponential(xp, x, y, sigma, length_scale)
 
@@ -136,7 +154,7 @@ def _matern32(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Arr
 _MATERN32 = _kernel("gp_matern32_cov")
 
 
-@stan_function(*_one(_MATERN32), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
+@stan_function(*_one(_MATERN32), domains=_OF_ONE, examples=[(_X, 1.5, 0.7)])
 def gp_matern32_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _matern32(xp, x, x, sigma, length_scale)
 
@@ -154,7 +172,7 @@ def _matern52(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Arr
 _MATERN52 = _kernel("gp_matern52_cov")
 
 
-@stan_function(*_one(_MATERN52), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
+@stan_function(*_one(_MATERN52), domains=_OF_ONE, examples=[(_X, 1.5, 0.7)])
 def gp_matern52_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _matern52(xp, x, x, sigma, length_scale)
 
@@ -173,10 +191,10 @@ def _periodic(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Arr
 
 
 _PERIODIC = _kernel("gp_periodic_cov", suffix=", real period", lengths=("real length_scale",))
-_PERIODIC_DOMAINS = {**_DOMAINS, "period": POSITIVE_FINITE}
+_PERIODIC_DOMAINS = {**_TAKEN, "sigma": POSITIVE_FINITE, "length_scale": POSITIVE, "period": POSITIVE}
 
 
-@stan_function(*_one(_PERIODIC), domains=_PERIODIC_DOMAINS, examples=[(_X, 1.5, 0.7, 2.0)])
+@stan_function(*_one(_PERIODIC), domains={**_PERIODIC_DOMAINS, "x": _OF_PAIRS}, examples=[(_X, 1.5, 0.7, 2.0)])
 def gp_periodic_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array, period: Array) -> Array:
     return _periodic(xp, x, x, sigma, length_scale, period)
 
@@ -193,7 +211,7 @@ def _dot_prod(xp: Namespace, x: Array, y: Array, sigma: Array) -> Array:
     return xp.square(sigma) + xp.matmul(x, xp.transpose(y))
 
 
-_DOT_PROD_DOMAINS = {"x": NOT_NAN, "y": NOT_NAN, "sigma": _NONNEGATIVE_FINITE}
+_DOT_PROD_DOMAINS = {**_TAKEN, "sigma": _NONNEGATIVE_FINITE}
 
 
 @stan_function(

@@ -6,6 +6,7 @@ from libraries import DIFFERENTIABLE, LIBRARIES, call, gradient, numeric_gradien
 
 from stanlib import registry
 from stanlib.errors import StanDomainError, StanIndexError
+from tests.random_programs.referee import ours
 
 X = np.array([0.0, 0.5, 2.0])
 P = np.array([[0.0, 1.0], [0.5, -0.5], [2.0, 0.25]])
@@ -75,3 +76,45 @@ def test_hyperparameters_outside_the_domain_are_refused():
     for arguments in ((X, -1.0, 1.0), (X, 1.0, 0.0), (X * np.nan, 1.0, 1.0), (X, 1.0, np.nan)):
         with pytest.raises(StanDomainError):
             registry.by_symbol("gp_exp_quad_cov")(*arguments)
+
+
+# What compiled Stan has no number for: where an input of one set of two, or of two sets, is infinite or NaN.
+OF_VECTORS = {"gp_exp_quad": False, "gp_exponential": False, "gp_matern32": True, "gp_matern52": True,
+              "gp_periodic": True}  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", [np.inf, np.nan])
+@pytest.mark.parametrize("name", [*KERNELS, "gp_dot_prod"])
+def test_inputs_that_are_no_numbers_are_refused_where_stan_refuses_them(name, odd):
+    one, two = (registry.by_symbol(f"{name}_{kind}") for kind in ("cov", "cross_cov"))
+    rest = (SIGMA,) if name == "gp_dot_prod" else hyperparameters(name)
+    for x in (X, P):
+        bad = x.copy()
+        bad[(1,) + (0,) * (x.ndim - 1)] = odd
+        if x.ndim == 2 and np.isinf(odd) and not OF_VECTORS.get(name, True):
+            assert np.isfinite(np.asarray(two(bad, x, *rest))).all()
+            continue
+        for call_of in (lambda: one(bad, *rest), lambda: two(bad, x, *rest), lambda: two(x, bad, *rest)):
+            with pytest.raises(StanDomainError):
+                call_of()
+
+
+def test_infinite_scales_are_taken_where_stan_takes_them():
+    """Compiled Stan: sigma² everywhere."""
+    for name, scales in (("gp_exp_quad", (np.inf,)), ("gp_periodic", (np.inf, 1.0)), ("gp_periodic", (1.0, np.inf))):
+        np.testing.assert_allclose(registry.by_symbol(f"{name}_cov")(X, SIGMA, *scales), np.full((3, 3), SIGMA**2))
+    with pytest.raises(StanDomainError):
+        registry.by_symbol("gp_exp_quad_cov")(P, SIGMA, np.array([np.inf, 1.0]))
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("name", ["gp_exp_quad", "gp_matern32", "gp_dot_prod"])
+def test_infinite_inputs_that_parameters_decide_are_rejected(name, backend):
+    """The entries that the input doesn't touch are numbers."""
+    if backend == "pyro":
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    rest = "1" if name == "gp_dot_prod" else "1, 1"
+    text = f"""parameters {{ real a; }} model {{
+  target += {name}_cov({{a / 0.0, 1}}, {{2.0, 3.0}}, {rest})[2, 1]; }}"""
+    found = ours.outcomes(text, {}, [np.array([0.3])], backend, jit=False, parts=("gradient",))[0]
+    assert ", line 2" in found.rejected or found.log_density == -np.inf
