@@ -1,9 +1,8 @@
 """The terms of copies of elements, one for each case, and the values of the elements from those of their copies."""
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -74,7 +73,7 @@ def own(xp: Namespace, c: Cases, ends: np.ndarray, of_elements: OfElements) -> A
     """The terms of the elements around chains alone, `ends`, in every case: (cases, chains)."""
     count = len(c.sizes)
     parts = [aligned(xp, of_elements(around), (axis,), count) for axis, around in enumerate(ends.T)]
-    total = functools.reduce(lambda a, b: sum_of(xp, a, b), parts)
+    total = reduce(lambda a, b: sum_of(xp, a, b), parts)
     return xp.swapaxes(xp.reshape(xp.broadcast_to(total, (len(ends), *c.sizes)), (len(ends), c.count)), 0, 1)
 
 

@@ -15,19 +15,12 @@ from ..registry import stan_function
 from .distances import root
 
 _X, _Y = [0.0, 1.0, 2.5], [0.5, 2.0]
-# Distances are of finite numbers, in Stan; those of vectors may be infinite where no other numbers come of it than NaN.
-# One point by itself has none.
+# Stan throws for what is infinite, but for vectors where numbers come of infinite distances.
 _TAKEN = {"x": everywhere(FINITE), "y": everywhere(FINITE)}
-_OF_PAIRS = Domain(
-    "finite", lambda xp, x: xp.isfinite(x) if xp.shape(x)[0] > 1 else ~xp.isnan(x), safe=0.0
-)  # fmt: skip
-_NUMBERS_OF_PAIRS = Domain(
-    "finite, in vectors not nan",
-    lambda xp, x: xp.isfinite(x) if xp.ndim(x) == 1 and xp.shape(x)[0] > 1 else ~xp.isnan(x), safe=0.0,
-)  # fmt: skip
 _NUMBERS = Domain(
     "finite, in vectors not nan", lambda xp, x: xp.isfinite(x) if xp.ndim(x) == 1 else ~xp.isnan(x), safe=0.0
 )  # fmt: skip
+_TAKEN_OF_VECTORS = {"x": _NUMBERS, "y": _NUMBERS}
 _LENGTHS = Domain(
     "positive, of several dimensions finite", lambda xp, x: (x > 0) & xp.isfinite(x) if xp.ndim(x) else x > 0, safe=1.0
 )  # fmt: skip
@@ -92,11 +85,10 @@ def _exp_quad(xp: Namespace, name: str, x: Array, y: Array, sigma: Array, length
 
 
 _EXP_QUAD = _kernel("gp_exp_quad_cov")
-_EXP_QUAD_DOMAINS = {"x": _NUMBERS, "y": _NUMBERS, "sigma": POSITIVE, "length_scale": _LENGTHS}
-_EXP_QUAD_OF_ONE = {**_EXP_QUAD_DOMAINS, "x": _NUMBERS_OF_PAIRS}
+_EXP_QUAD_DOMAINS = {**_TAKEN_OF_VECTORS, "sigma": POSITIVE, "length_scale": _LENGTHS}
 
 
-@stan_function(*_one(_EXP_QUAD), domains=_EXP_QUAD_OF_ONE, examples=[(_X, 1.5, 0.7)])
+@stan_function(*_one(_EXP_QUAD), domains=_EXP_QUAD_DOMAINS, examples=[(_X, 1.5, 0.7)])
 def gp_exp_quad_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _exp_quad(xp, "gp_exp_quad_cov", x, x, sigma, length_scale)
 
@@ -111,7 +103,7 @@ _REMOVED += [t.replace("array[] vector", "array[] row_vector") for t in _REMOVED
 
 
 @stan_function(
-    *_one(_REMOVED), domains=_EXP_QUAD_OF_ONE, examples=[(_X, 1.5, 0.7)], removed="2.33", successor="gp_exp_quad_cov"
+    *_one(_REMOVED), domains=_EXP_QUAD_DOMAINS, examples=[(_X, 1.5, 0.7)], removed="2.33", successor="gp_exp_quad_cov"
 )
 def cov_exp_quad(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _exp_quad(xp, "cov_exp_quad", x, x, sigma, length_scale)
@@ -126,7 +118,6 @@ def cross_cov_exp_quad(xp: Namespace, x: Array, y: Array, sigma: Array, length_s
 
 
 _DOMAINS = {**_TAKEN, "sigma": POSITIVE_FINITE, "length_scale": POSITIVE_FINITE}
-_OF_ONE = {**_DOMAINS, "x": _OF_PAIRS}
 
 
 def _exponential(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
@@ -134,14 +125,15 @@ def _exponential(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: 
 
 
 _EXPONENTIAL = _kernel("gp_exponential_cov")
+_EXPONENTIAL_DOMAINS = {**_DOMAINS, **_TAKEN_OF_VECTORS}
 
 
-@stan_function(*_one(_EXPONENTIAL), domains={**_DOMAINS, "x": _NUMBERS_OF_PAIRS}, examples=[(_X, 1.5, 0.7)])
+@stan_function(*_one(_EXPONENTIAL), domains=_EXPONENTIAL_DOMAINS, examples=[(_X, 1.5, 0.7)])
 def gp_exponential_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _exponential(xp, x, x, sigma, length_scale)
 
 
-@stan_function(*_two(_EXPONENTIAL), domains={**_DOMAINS, "x": _NUMBERS, "y": _NUMBERS}, examples=[(_X, _Y, 1.5, 0.7)])
+@stan_function(*_two(_EXPONENTIAL), domains=_EXPONENTIAL_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
 def gp_exponential_cross_cov(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
     return _exponential(xp, x, y, sigma, length_scale)
 
@@ -154,7 +146,7 @@ def _matern32(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Arr
 _MATERN32 = _kernel("gp_matern32_cov")
 
 
-@stan_function(*_one(_MATERN32), domains=_OF_ONE, examples=[(_X, 1.5, 0.7)])
+@stan_function(*_one(_MATERN32), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
 def gp_matern32_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _matern32(xp, x, x, sigma, length_scale)
 
@@ -172,7 +164,7 @@ def _matern52(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Arr
 _MATERN52 = _kernel("gp_matern52_cov")
 
 
-@stan_function(*_one(_MATERN52), domains=_OF_ONE, examples=[(_X, 1.5, 0.7)])
+@stan_function(*_one(_MATERN52), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
 def gp_matern52_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _matern52(xp, x, x, sigma, length_scale)
 
@@ -194,7 +186,7 @@ _PERIODIC = _kernel("gp_periodic_cov", suffix=", real period", lengths=("real le
 _PERIODIC_DOMAINS = {**_TAKEN, "sigma": POSITIVE_FINITE, "length_scale": POSITIVE, "period": POSITIVE}
 
 
-@stan_function(*_one(_PERIODIC), domains={**_PERIODIC_DOMAINS, "x": _OF_PAIRS}, examples=[(_X, 1.5, 0.7, 2.0)])
+@stan_function(*_one(_PERIODIC), domains=_PERIODIC_DOMAINS, examples=[(_X, 1.5, 0.7, 2.0)])
 def gp_periodic_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array, period: Array) -> Array:
     return _periodic(xp, x, x, sigma, length_scale, period)
 

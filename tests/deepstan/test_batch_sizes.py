@@ -26,14 +26,14 @@ A_ROW_EACH = "v, declared with M, gets an entry for every row"
 OTHER = "v, declared with N, gets a value of other sizes"
 
 OTHER_SIZES = {
-    "vector[M] v = y;": "v, declared with M, gets an entry for every row",
-    "vector[M] v; v = y * m; target += -sum(v);": "v, declared with M, gets an entry for every row",
-    "vector[N] v = w; target += -sum(v);": "v, declared with N, gets a value of other sizes",
-    "vector[N] v; v = b * m; target += -sum(v);": "v, declared with N, gets a value of other sizes",
+    "vector[M] v = y;": A_ROW_EACH,
+    "vector[M] v; v = y * m; target += -sum(v);": A_ROW_EACH,
+    "vector[N] v = w; target += -sum(v);": OTHER,
+    "vector[N] v; v = b * m; target += -sum(v);": OTHER,
     "matrix[M, K] v = x;": "v, declared with M, K, gets an entry for every row",
     "array[K] vector[M] v; v[1] = y;": "v, declared with K, M, gets an entry for every row",
-    "vector[M] v = w; v[1:M] = y;": "v, declared with M, gets an entry for every row",
-    "vector[N] v = y; v[1:N] = w;": "v, declared with N, gets a value of other sizes",
+    "vector[M] v = w; v[1:M] = y;": A_ROW_EACH,
+    "vector[N] v = y; v[1:N] = w;": OTHER,
     "vector[N] v = y + w;": r"of 'y \+ w' one part",
     "vector[N] v = y .* b;": r"of 'y \.\* b' one part",
     "vector[N] v = m > 0 ? y : w;": r"of 'm > 0 \? y : w' one part",
