@@ -14,11 +14,15 @@ from .problem import permuted
 
 @dataclass(frozen=True)
 class Summed:
-    """Elements that were summed out together, their neighbours, and the joint table of each, (n, K, K1, ..., Kq)."""
+    """Elements that were summed out together, their neighbours, and the joint table of each, (n, K, K1, ..., Kq).
+
+    With `codes` it has a row for those that are alike; they tell which one is that of each.
+    """
 
     elements: np.ndarray
     neighbours: np.ndarray
     table: Any
+    codes: np.ndarray | None = None
 
 
 def with_elements(
@@ -31,7 +35,7 @@ def with_elements(
     count = len(s.elements)
     table = permuted(xp, s.table, (0, *range(2, xp.ndim(s.table)), 1))
     if given:
-        table = xp.get(table, (np.arange(count), *given))
+        table = xp.get(table, (np.arange(count) if s.codes is None else s.codes, *given))
     return xp.at_set(values, s.elements, choose(xp, table, uniform((count,))))
 
 

@@ -2,14 +2,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..arrays.base import Array, Namespace, Real
 from .compounds import Compounds, Group, Terms
-from .problem import Rows, permuted, rows, sum_of
+from .problem import Factor, Rows, permuted, rows, sum_of
+
+FEW = 0.5  # different rows, of which those that are alike are worth numbers
 
 
 def single(xp: Namespace, c: Compounds, of_elements: Callable[[np.ndarray], Any]) -> Any:
@@ -36,9 +38,36 @@ def _of_group(xp: Namespace, kind: int, g: Group, of_elements: Callable[[np.ndar
     return xp.concatenate([*xp.convert((total, none))])
 
 
-def of_single(xp: Namespace, t: Terms, tables: Sequence[Rows]) -> Any:
-    """The terms of a slot that are of one compound each, (n or 1, K)."""
-    return xp.get(_flat(xp, tables[t.slot].take(xp, t.rows)), (slice(None), t.entries))
+def of_single(xp: Namespace, terms: Sequence[Terms], tables: Sequence[Rows]) -> Iterator[Factor]:
+    """The terms that are of one compound each, as factors over those; what places share of all slots as one factor."""
+    shared: list[Factor] = []
+    for t in terms:
+        at = tables[t.slot].at(t.rows)
+        used, codes = np.unique(at, return_inverse=True)
+        if len(used) > FEW * len(at):
+            yield Factor("", t.compounds, _of_states(xp, t, rows(xp, tables[t.slot].table, at)))
+        else:
+            table = _of_states(xp, t, rows(xp, tables[t.slot].table, used))
+            shared.append(Factor("", t.compounds, table, codes.reshape(-1)))
+    if shared:
+        yield together(xp, shared)
+
+
+def together(xp: Namespace, factors: Sequence[Factor]) -> Factor:
+    """Factors with numbers of their rows, of tables of one form, as one."""
+    sizes = [int(xp.shape(f.table)[0]) for f in factors]
+    before = np.cumsum(sizes) - sizes
+    codes = np.concatenate([f.codes + first for f, first in zip(factors, before) if f.codes is not None])
+    table = factors[0].table if len(factors) == 1 else xp.concatenate([*xp.convert(tuple(f.table for f in factors))])
+    return Factor(factors[0].label, np.concatenate([f.elements for f in factors]), table, codes)
+
+
+def _of_states(xp: Namespace, t: Terms, table: Array) -> Any:
+    """Rows of a slot's table, by the states of one compound, (n, K)."""
+    flat = xp.reshape(table, (xp.shape(table)[0], -1))
+    if np.array_equal(t.entries, np.arange(xp.shape(flat)[1])):
+        return flat
+    return xp.get(flat, (slice(None), t.entries))
 
 
 def of_links(xp: Namespace, t: Terms, tables: Sequence[Rows]) -> Rows:
@@ -55,10 +84,6 @@ def of_links(xp: Namespace, t: Terms, tables: Sequence[Rows]) -> Rows:
 
     probabilities = None if given.probabilities is None else of_states(given.probabilities)
     return Rows(of_states(given.table), codes.reshape(-1), probabilities)
-
-
-def _flat(xp: Namespace, table: Array) -> Any:
-    return xp.reshape(table, (xp.shape(table)[0], -1))
 
 
 def with_members(xp: Namespace, c: Compounds, values: Real) -> Any:

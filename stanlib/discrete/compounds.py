@@ -84,7 +84,7 @@ def compounds(
     ways = []
     for start in (slice(None), slice(1), slice(-1, None)):
         found = list(_components_of_levels(ends, neighbours, kinds, start))
-        states = _states([lv for one in found for lv in one], kinds, scopes, standing, tables)
+        states = states_of([lv for one in found for lv in one], kinds, scopes, standing, tables)
         ways.append(((-len(found), sum(_size(one, kinds, states) for one in found)), found, states))
     _, found, states = min(ways, key=lambda way: way[0])
     by_kind: dict[int, list[list[_Level]]] = {}
@@ -96,7 +96,7 @@ def compounds(
     out: list[Compounds] = []
     first = len(kinds)
     for kind, members in sorted(by_kind.items()):
-        out.append(_together(kind, first, members, kinds, states, scopes, standing))
+        out.append(together(kind, first, members, kinds, states, scopes, standing))
         first += out[-1].count
     forms, most = sum(len(c.links) + len(c.single) for c in out), max((c.count * c.kind**2 for c in out), default=0)
     return out if forms <= FORMS and most <= limit else []
@@ -136,7 +136,7 @@ _Form = tuple[int, ...]
 _Excluding = frozenset[tuple[int, int, tuple[int, ...]]]
 
 
-def _states(
+def states_of(
     all_: Sequence[_Level], kinds: Sequence[int], scopes: Scopes, standing: Standing, tables: Sequence[Table]
 ) -> Mapping[_Form, np.ndarray]:
     """The positions, (K, members), that go together at some level, by the lengths of axes of its elements."""
@@ -189,7 +189,7 @@ def _is_worth(
     return math.prod((kinds[e] for e in around), start=_size(one, kinds, states)) <= WORTH * size
 
 
-def _together(
+def together(
     kind: int, first: int, components: Sequence[Sequence[_Level]], kinds: Sequence[int],
     states: Mapping[_Form, np.ndarray], scopes: Scopes, standing: Standing,
 ) -> Compounds:  # fmt: skip

@@ -19,6 +19,7 @@ from .chained import Around, Choose, SummedChains
 from .chains import Chains
 from .compounds import Compounds
 from .free import without_terms
+from .hanging import without_hanging
 from .links import between
 from .merged import spelled_out
 from .possible import Possible, at_known, conditioned, left_possible
@@ -120,9 +121,13 @@ class _Elimination:
             given = tails.without(self.xp, self.tails, self.left, self.stands_for, given)
         free = (self.kinds, possible.of, self.left, self.often, self.counted, given)
         self.total: Any = without_terms(*free) if self.sum_only and not asked().added else 0.0
-        self.factors = [spelled_out(self.xp, f) for f in merged.without_copies(self.xp, given, self.stands_for)]
-        self.tables: list[Rows] = []
+        own = list(merged.without_copies(self.xp, given, self.stands_for))
         self.summed: list[_Summed] = []
+        if not asked().added and not problem.tallies:
+            own, hung = without_hanging(self.xp, possible, self.left, own, reduce)
+            self.summed += hung
+        self.factors = [spelled_out(self.xp, f) for f in own]
+        self.tables: list[Rows] = []
         self._of_possible(possible)
         self.left[[m for t in problem.tallies for m in t.members]] = False
 
@@ -305,8 +310,9 @@ class _Elimination:
         order_ = np.concatenate([g.compounds for g in c.groups])
         often = np.concatenate([self.often[g.members[:, 0]] for g in c.groups])
         self._have(order_, often, c.kind, compounded.single(self.xp, c, self._of_elements))
-        for t in c.single:
-            self._add(t.compounds[:, 0], compounded.of_single(self.xp, t, self.tables))
+        for of_single in compounded.of_single(self.xp, c.single, self.tables):
+            f = spelled_out(self.xp, of_single)
+            self._add(f.elements[:, 0], f.table)
         self.tables += [compounded.of_links(self.xp, t, self.tables) for t in c.links]
         self.summed.append(c)
 

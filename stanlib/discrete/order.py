@@ -22,6 +22,7 @@ from .chains import Chains, chains
 from .compounds import Compounds, Table, compounds
 from .problem import Factor, Problem, Rows, limit
 from .sweeps import Sweep, sweeps
+from .wholes import wholes
 
 AROUND = 6  # others that an element of compounds may stand with, of which some are around
 CHEAP = 4096  # entries of a table that is not worth looking for a smaller one
@@ -144,6 +145,8 @@ class _Planner:
             chosen = np.array([e for e in alone.tolist() if self.kinds[e] == kind], int)
             self.steps.append(Class(chosen, np.zeros((len(chosen), 0), int)))
         self._along_chains()
+        self._as_wholes()
+        self._along_chains()
         self._compound(self.neighbours)
         self._along_chains()
         for most in STANDING:
@@ -169,6 +172,15 @@ class _Planner:
         for found in list(chains(self.neighbours, self.kinds, scopes, self.standing)):
             self.steps.append(found)
             self._forget(found.elements[found.elements >= 0].tolist())
+
+    def _as_wholes(self) -> None:
+        """Compounds in place of components that one element's table would be over anyway."""
+        scopes = [s.scopes for s in self.slots]
+        given = (*self.given, *(None,) * (len(scopes) - len(self.given)))
+        for c in wholes(self.neighbours, self.kinds, scopes, self.standing, given, self.limit):
+            self._forget([e for g in c.groups for e in g.members.reshape(-1).tolist()])
+            self.kinds += [c.kind] * c.count
+            self.steps += [c, Class(np.arange(c.first, c.first + c.count), np.zeros((c.count, 0), int))]
 
     def _compound(self, neighbours: dict[int, set[int]]) -> None:
         """Compounds in place of the elements of components that become chains so, given those without neighbours."""

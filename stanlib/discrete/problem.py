@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -354,3 +355,15 @@ def rows(xp: Namespace, table: Any, index: np.ndarray) -> Any:
         step = int(steps[0]) if len(steps) else 1
         return xp.get(table, (slice(int(index[0]), int(index[-1]) + 1, step),))
     return xp.rearranged(table, index)
+
+
+def without_elements(xp: Namespace, which: np.ndarray, factors: Sequence[Factor]) -> Iterator[Factor]:
+    """The factors at the places where none of the elements stands that are told, (elements,)."""
+    for f in factors:
+        kept = np.flatnonzero(~which[f.elements].any(axis=1))
+        if len(kept) == len(f.elements):
+            yield f
+        elif len(kept) and f.codes is not None:
+            yield replace(f, elements=f.elements[kept], codes=f.codes[kept])
+        elif len(kept):
+            yield f.changed(xp, partial(rows, xp, index=kept), elements=f.elements[kept])

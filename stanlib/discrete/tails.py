@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from ..dataclass import dataclass
 from . import absorbing
 from .chains import Chains, paths_of, together
 from .merged import alike, spelled_out
-from .problem import Factor, Rows, rows, sum_of
+from .problem import Factor, Rows, rows, sum_of, without_elements
 from .runs import Runs, runs
 
 SHORT = 8  # elements of the longest tail,
@@ -265,17 +264,7 @@ def without(xp: Namespace, t: Tails, left: np.ndarray, stands_for: np.ndarray, g
     inside = np.zeros(len(left), bool)
     inside[t.elements] = True
     left &= ~inside
-    inside = inside[stands_for]
-    out = []
-    for f in given:
-        outside = np.flatnonzero(~inside[f.elements].any(axis=1))
-        if len(outside) == len(f.elements):
-            out.append(f)
-        elif len(outside) and f.codes is not None:
-            out.append(replace(f, elements=f.elements[outside], codes=f.codes[outside]))
-        elif len(outside):
-            out.append(f.changed(xp, partial(rows, xp, index=outside), elements=f.elements[outside]))
-    return out
+    return list(without_elements(xp, inside[stands_for], given))
 
 
 # --- sums
