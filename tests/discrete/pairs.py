@@ -645,3 +645,35 @@ pair(
                 entered(y[i], phi, enter, inv_logit(a - 2 * b * x[i])));
     target += sum(y[i]) ? lp : log_sum_exp(lp, bernoulli_lpmf(0 | psi)); } }""",
 )
+pair(
+    "zeros of hidden states", {"T": 9, "y": [0, 3, 0, 0, 5, 1, 0, 2, 0]},
+    """data { int T; array[T] int y; }
+parameters { array[2] simplex[2] A; vector<lower=0>[2] rate; vector<lower=0, upper=1>[2] none; %discrete% }""",
+    "array[T] int<lower=1, upper=2> s; array[T] int<lower=0, upper=1> zero;",
+    """model { for (t in 2:T) s[t] ~ categorical(A[s[t - 1]]);
+  for (t in 1:T) { zero[t] ~ bernoulli(none[s[t]]);
+    if (!zero[t]) y[t] ~ poisson(rate[s[t]]); else if (y[t] > 0) target += negative_infinity(); } }""",
+    """model { vector[2] f;
+  for (t in 1:T) { vector[2] e; vector[2] next;
+    for (k in 1:2) e[k] = y[t] > 0 ? bernoulli_lpmf(0 | none[k]) + poisson_lpmf(y[t] | rate[k])
+      : log_mix(none[k], 0, poisson_lpmf(0 | rate[k]));
+    if (t > 1) for (k in 1:2) next[k] = log_sum_exp(f + [log(A[1, k]), log(A[2, k])]');
+    f = e + (t > 1 ? next : rep_vector(0, 2)); }
+  target += log_sum_exp(f); }""",
+)
+pair(
+    "three skills", {"N": 7, "J": 5, "y": _ints(0, 1, 7, 5), "Q": [[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1], [0, 0, 1]],
+                     "a": [[i % 2, i // 2 % 2, i // 4] for i in range(8)]},
+    """data { int N; int J; array[N, J] int y; array[J, 3] int Q; array[8, 3] int a; }
+parameters { vector<lower=0, upper=1>[3] m; vector<lower=0, upper=1>[J] slip; vector<lower=0, upper=1>[J] guess;
+  %discrete% }""",
+    "array[N, 3] int<lower=0, upper=1> has;",
+    """model { for (n in 1:N) { has[n] ~ bernoulli(m);
+    for (j in 1:J) { int able = 1; for (k in 1:3) if (Q[j, k]) able *= has[n, k];
+      y[n, j] ~ bernoulli(able ? 1 - slip[j] : guess[j]); } } }""",
+    """model { array[8] vector[J] p;
+  for (c in 1:8) for (j in 1:J) { int able = 1; for (k in 1:3) if (Q[j, k]) able *= a[c, k];
+    p[c, j] = able ? 1 - slip[j] : guess[j]; }
+  for (n in 1:N) { vector[8] lp; for (c in 1:8) lp[c] = bernoulli_lpmf(a[c] | m) + bernoulli_lpmf(y[n] | p[c]);
+    target += log_sum_exp(lp); } }""",
+)
