@@ -662,8 +662,9 @@ parameters { array[2] simplex[2] A; vector<lower=0>[2] rate; vector<lower=0, upp
   target += log_sum_exp(f); }""",
 )
 pair(
-    "three skills", {"N": 7, "J": 5, "y": _ints(0, 1, 7, 5), "Q": [[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1], [0, 0, 1]],
-                     "a": [[i % 2, i // 2 % 2, i // 4] for i in range(8)]},
+    "three skills", {
+        "N": 7, "J": 5, "y": _ints(0, 1, 7, 5), "Q": [[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1], [0, 0, 1]],
+        "a": [[i % 2, i // 2 % 2, i // 4] for i in range(8)]},
     """data { int N; int J; array[N, J] int y; array[J, 3] int Q; array[8, 3] int a; }
 parameters { vector<lower=0, upper=1>[3] m; vector<lower=0, upper=1>[J] slip; vector<lower=0, upper=1>[J] guess;
   %discrete% }""",
