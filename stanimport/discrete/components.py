@@ -80,7 +80,7 @@ def _of_apply(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
         return component(e.arguments[0], i)
     if name == "rows_dot_product":
         return call("dot_product", e.span, *(component(a, i) for a in e.arguments))
-    if not _is_by_component(e):
+    if not is_by_component(e):
         return None
     parts = tuple(component(a, i) if is_container(a.type) else a for a in e.arguments)
     found = registry.exact(name).get(tuple(p.type for p in parts))
@@ -89,7 +89,7 @@ def _of_apply(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
     return gprob.Apply(found[1].result, e.span, found[0], parts)
 
 
-def _is_by_component(e: gprob.Apply) -> bool:
+def is_by_component(e: gprob.Apply) -> bool:
     containers = [a for a in e.arguments if is_container(a.type)]
     if len({dimensions(a.type) for a in containers}) != 1 or dimensions(e.type) != dimensions(containers[0].type):
         return False
@@ -136,7 +136,7 @@ def size(e: gprob.Expr, sizes: Sizes) -> gprob.Expr | None:
             return e.arguments[1]
         if e.function.name in ("to_vector", "to_row_vector", "to_array_1d") and dimensions(e.arguments[0].type) == 1:
             return size(e.arguments[0], sizes)
-        if _is_by_component(e) or e.function.name == "rows_dot_product":
+        if is_by_component(e) or e.function.name == "rows_dot_product":
             return next((s for a in e.arguments if is_container(a.type) and (s := size(a, sizes)) is not None), None)
     return None
 

@@ -14,6 +14,7 @@ from stanlib.types import dimensions
 
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
+from .appended import in_parts
 from .bounded import bounded
 from .branches import composed, with_conditions
 from .calls import without_calls
@@ -21,6 +22,7 @@ from .carried import without_carried
 from .components import plain, size
 from .containers import by_component
 from .counters import without_counters
+from .extents import checked
 from .fission import fissioned
 from .inlining import inlined
 from .known import known_first
@@ -60,10 +62,13 @@ def normalized(
     found = tainted(body)
     body = without_calls(tuple(split(body, found)), found, functions, names)
     body = with_sizes(traversal.rewrite(body, plain), sizes)
+    body = in_parts(body, tainted(body), _sizes(body, sizes), names)
     body = without_items(body, tainted(body), _sizes(body, sizes), names)
     body = without_whiles(sunk(body, tainted(body), names), tainted(body), names)
     known = _Known(static)
     body = known.keep(known_first(body, known.static))
+    declared = _sizes((*known.statements, *body), sizes)
+    body = known.keep((checked(body, tainted(body), known.static, declared, names), body))
     body = known.keep(with_recorded_steps(body, tainted(body), known.static, names))
     body = inlined(body, tainted(body))
     body = known.keep(without_counters(body, tainted(body), known.static, names))

@@ -678,3 +678,15 @@ parameters { vector<lower=0, upper=1>[3] m; vector<lower=0, upper=1>[J] slip; ve
   for (n in 1:N) { vector[8] lp; for (c in 1:8) lp[c] = bernoulli_lpmf(a[c] | m) + bernoulli_lpmf(y[n] | p[c]);
     target += log_sum_exp(lp); } }""",
 )
+pair(
+    "classes of which some are given", {"V": 3, "N": 8, "known": [1, 0, 1], "w": _ints(0, 1, 8), "y": _normals(8)},
+    """data { int V; int N; array[V] int known; array[N] int w; vector[N] y; }
+parameters { vector[2] mu; real<lower=0, upper=1> p; real<lower=0, upper=1> hit; %discrete% }""",
+    "array[N - V] int<lower=0, upper=1> c;",
+    """model { array[N] int x = append_array(known, c); x ~ bernoulli(p);
+  for (n in 1:N) { w[n] ~ bernoulli(x[n] ? hit : 0.1); y[n] ~ normal(mu[x[n] + 1], 1); } }""",
+    """model { for (n in 1:N) { array[2] real lp = {bernoulli_lpmf(0 | p), bernoulli_lpmf(1 | p)};
+    lp[1] += bernoulli_lpmf(w[n] | 0.1) + normal_lpdf(y[n] | mu[1], 1);
+    lp[2] += bernoulli_lpmf(w[n] | hit) + normal_lpdf(y[n] | mu[2], 1);
+    target += n > V ? log_sum_exp(lp) : lp[known[n] + 1]; } }""",
+)
