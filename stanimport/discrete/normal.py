@@ -29,6 +29,7 @@ from .known import known_first
 from .loops import sunk, without_items
 from .nodes import apart
 from .parameters import Discrete, Stmts
+from .parted import parted
 from .pieces import in_pieces
 from .recomputed import recomputed
 from .recorded import with_recorded_steps
@@ -77,7 +78,7 @@ def normalized(
             before, body = body, bounded(_round(body, tainted, known, sizes, names, rows), discrete, tainted(body))
             if body == before:
                 break
-    return Normal(known.statements, apart(body, names))
+    return Normal(known.statements, apart(parted(body, tainted(body), known.static), names))
 
 
 class _Known:

@@ -72,7 +72,9 @@ def sum_out(
         of_elements: the terms of elements of one kind, (n, K).
     """
     how = tallies[0].how
-    members, steps, first = _described(tallies, max(int(kinds[m]) for t in tallies for m in t.members))
+    most = max(len(t.members) for t in tallies)
+    widest = max(int(kinds[m]) for t in tallies for m in t.members)
+    members, steps, first = _described(tallies, 1 << (most - 1).bit_length(), widest)
     single = _of_members(xp, members, steps.shape[2], kinds, of_elements)
     levels = [_leaves(xp, single, steps, reduce)]
     while xp.shape(levels[-1])[1] > 1:
@@ -88,9 +90,9 @@ def sum_out(
     return SummedTallies(how, targets, members, steps, tuple(levels), at, single), _picked(xp, root, at)
 
 
-def _described(tallies: Sequence[Tally], widest: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Members and their steps, see SummedTallies, and the value of every tally where all of its steps are 0."""
-    how, count = tallies[0].how, 1 << (max(len(t.members) for t in tallies) - 1).bit_length()
+def _described(tallies: Sequence[Tally], count: int, widest: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """So many members and their steps, see SummedTallies, and the value of every tally where all its steps are 0."""
+    how = tallies[0].how
     members = np.full((len(tallies), count), -1)
     steps = np.full((len(tallies), count, widest), -1)
     first = np.array([t.start for t in tallies])
@@ -110,7 +112,8 @@ def log_terms(
     reduce: Reduce,
 ) -> tuple[np.ndarray, Any]:  # fmt: skip
     """The elements of the tallies and their terms, where nothing is drawn afterwards."""
-    members, steps, first = _described(tallies, max(int(kinds[m]) for t in tallies for m in t.members))
+    widest = max(int(kinds[m]) for t in tallies for m in t.members)
+    members, steps, first = _described(tallies, max(len(t.members) for t in tallies), widest)
     is_either = tallies[0].how != "sum" and steps.shape[2] == 2 and (steps[members >= 0] == [0, 1]).all()
     at = first - np.array([least[t.element] for t in tallies])
     if not is_either or int(kinds[tallies[0].element]) != 2 or (at != (tallies[0].how == "min")).any():
@@ -130,7 +133,8 @@ def _whether_one(xp: Namespace, single: Any) -> tuple[Any, Any]:
     none, share = xp.sum(zero, axis=1), xp.sum(rest, axis=1)
     inner = (share < 0.0) & (share > -xp.inf)
     others = xp.where(inner, xp.log1mexp(xp.where(inner, share, -1.0)), xp.where(share < 0.0, 0.0, -xp.inf))
-    return none, xp.sum(xp.log_of_sum(single, 2), axis=1) + others
+    either = xp.where(both, xp.where(both, zero, 0.0) - rest, xp.where(zero > -xp.inf, zero, one))
+    return none, xp.sum(either, axis=1) + others
 
 
 def _of_members(xp: Namespace, members: np.ndarray, widest: int, kinds: np.ndarray, of_elements: OfElements) -> Array:

@@ -258,13 +258,22 @@ class _Elimination:
                 return table * int(often[0, 0])
             often, table = xp.convert((often, table))
             return xp.where(often > 0, table, 0.0) * often
-        if len(at) == size and (np.diff(at) == 1).all():
-            return table
+        if (np.diff(at) == 1).all():
+            return self._among_zeros(table, int(at[0]), size)
         if len(np.unique(at)) == len(at):
             inverse = np.full(size, -1)
             inverse[at] = np.arange(len(at))
             return xp.rearranged(table, inverse)
         return xp.segment_sum(table, at, size)
+
+    def _among_zeros(self, table: Array, first: int, size: int) -> Any:
+        """The rows of a table from a place on, among so many."""
+        count, kind = self.xp.shape(table)
+        if count == size:
+            return table
+        around = [np.zeros((n, kind)) for n in (first, size - first - count)]
+        parts = [p for p in (around[0], table, around[1]) if self.xp.shape(p)[0]]
+        return self.xp.concatenate([*self.xp.convert(tuple(parts))])
 
     def _of_elements(self, elements: np.ndarray) -> Any:
         """The terms of single elements of one kind, (n, K); zeros for -1."""
