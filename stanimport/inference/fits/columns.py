@@ -72,6 +72,11 @@ def flatten(
     return [names[i] for i in order], table[:, :, order]
 
 
+def of_all_chains(values: np.ndarray) -> np.ndarray:
+    """An array (chains, draws, ...) as (draws of all chains, ...), whose number -1 does not tell where one is empty."""
+    return values.reshape(values.shape[0] * values.shape[1], *values.shape[2:])
+
+
 def _order(values: Mapping[str, np.ndarray], outer: Axes) -> list[int]:
     """The columns in CmdStan's order: all that belongs to one tuple of an array, then the next tuple."""
     roots = {root: i for i, root in enumerate(dict.fromkeys(n.partition(".")[0] for n in values))}

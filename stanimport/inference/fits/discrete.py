@@ -78,6 +78,7 @@ def _given(fit: Result, name: str) -> tuple[Posterior, dict[str, np.ndarray]]:
     known = [v.name for v in fit.program.discrete_parameters]
     if name not in known:
         raise ValueError(f"there is no discrete parameter {name!r}{suggestion(name, known)}")
+    fit.require_draws()
     module = for_numpyro(fit.module)
     data = {n: fit.data[n] for n in module.stan.names("data") if n in fit.data}
     posterior = condition(module, data, fit.seed)

@@ -344,7 +344,10 @@ class Fit(Result):
         return self._plotted("ppc", var_names, options)
 
     def _plotted(self, kind: str, var_names: Sequence[str] | str | None, options: Mapping[str, object]) -> object:
+        """One of ArviZ's plots. Raises ValueError for a fit without draws."""
         from .plots import plot
+
+        self.require_draws()
 
         def draws(replicated: bool) -> Any:
             return self.to_arviz(log_likelihood=False, posterior_predictive=replicated, prior=False)

@@ -34,7 +34,7 @@ def of_fit(fit: Result) -> str:
 def of_predictions(title: str, drawn: Mapping[str, np.ndarray], failures: Mapping[str, str]) -> str:
     """Predictions as HTML: their means, standard deviations and quantiles, and why variables are not among them."""
     names, values = columns.flatten(drawn)
-    values = values.reshape(-1, len(names))
+    values = columns.of_all_chains(values)
     head = ["Mean", "StdDev", "5%", "50%", "95%"]
     rows = []
     for name, v in list(zip(names, values.T))[:ROWS]:

@@ -189,14 +189,16 @@ def assembled(datum: Any, pieces: Mapping[str, tuple[np.ndarray, np.ndarray]]) -
     head = values[0].shape[:2]
     flat = np.zeros((*head, np.size(datum)), np.result_type(*values))
     for where, value in pieces.values():
-        flat[..., where.ravel()] = value.reshape(*head, -1)
+        flat[..., where.ravel()] = value.reshape(*head, where.size)
     return flat.reshape(*head, *np.shape(datum))
 
 
 def in_order(terms: np.ndarray, where: object, datum: Any) -> np.ndarray:
     """Log densities (chains, draws, ...) of all observations of a datum in its own order; others as they are."""
     own, shape = terms.shape[2:], np.shape(datum)
-    if not isinstance(where, np.ndarray) or not own or where.shape[: len(own)] != own or not covers(datum, [where]):
+    if not isinstance(where, np.ndarray) or not own or where.shape[: len(own)] != own:
+        return terms
+    if not where.size or not covers(datum, [where]):
         return terms
     rows = where.reshape(*own, -1)
     width = rows.shape[-1]
@@ -204,5 +206,5 @@ def in_order(terms: np.ndarray, where: object, datum: Any) -> np.ndarray:
         return terms  # no rows of the datum: the columns of a matrix, say
     kept = next((i for i in range(len(shape) + 1) if np.prod(shape[i:], dtype=int) == width), 0)
     flat = np.empty((*terms.shape[:2], rows[..., 0].size), terms.dtype)
-    flat[..., rows[..., 0].ravel() // width] = terms.reshape(*terms.shape[:2], -1)
+    flat[..., rows[..., 0].ravel() // width] = terms.reshape(*terms.shape[:2], rows[..., 0].size)
     return flat.reshape(*terms.shape[:2], *shape[:kept])

@@ -74,7 +74,7 @@ class Predictions:
         Raises:
             ValueError: for a name that there isn't.
         """
-        known = {n: v.reshape(-1, *v.shape[2:]) for n, v in {**self.origin, **self.variables}.items()}
+        known = {n: columns.of_all_chains(v) for n, v in {**self.origin, **self.variables}.items()}
         if name in known:
             return known[name]
         whole = next((v for v in declared(self.program) if v.name == name), None)
@@ -92,7 +92,7 @@ class Predictions:
         import pandas
 
         names, values = columns.flatten({**self.origin, **self.variables}, axes=tuples.axes(declared(self.program)))
-        return pandas.DataFrame(values.reshape(-1, len(names)), columns=names)
+        return pandas.DataFrame(columns.of_all_chains(values), columns=names)
 
     def to_arviz(self) -> Any:
         """The draws for ArviZ, with its groups: posterior_predictive, predictions or prior_predictive, and the data."""

@@ -35,7 +35,7 @@ def over_draws(
     flat = {n: v.reshape(chains * count, *v.shape[2:]) for n, v in posterior.of_draws(draws).items()}
 
     values = {n: v.reshape(chains * count, *v.shape[2:]) for n, v in (discrete or {}).items()}
-    first = {n: v[0] for n, v in flat.items()}, {n: v[0] for n, v in values.items()}
+    first = tuple({n: np.zeros(v.shape[1:], v.dtype) for n, v in own.items()} for own in (flat, values))
     run = Batched(of_one(posterior, function), first, chains * count)
     made = run(random_keys(seed, stream, count=chains * count), (flat, values))
     return {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}

@@ -125,6 +125,17 @@ class Result:
         return next((v.shape[:2] for v in (*self.variables.values(), *self.stats.values())), (0, 0))
 
     @property
+    def has_warmup(self) -> bool:
+        """Whether the warm-up iterations were saved, which may be none."""
+        asked, count = (self.settings.get(n) for n in ("save_warmup", "iter_warmup"))
+        return self.warmup is not None or asked is True and count == 0
+
+    def require_draws(self) -> None:
+        """Raise ValueError if the fit has none, as one of no iterations but those of the warm-up."""
+        if not self.num_draws:
+            raise ValueError("the fit has no draws")
+
+    @property
     def has_data(self) -> bool:
         """Whether it holds all data: a fit by minibatches has those that no row belongs to."""
         return set(self.program.names("data")) <= set(self.data)
@@ -205,7 +216,7 @@ class Result:
         return {n: v.T for n, v in self.stats.items()}
 
     def _joined(self, value: np.ndarray) -> np.ndarray:
-        return value.reshape(value.shape[0] * value.shape[1], *value.shape[2:])
+        return columns.of_all_chains(value)
 
     # --- as tables -------------------------------------------------------------------------------------------------
 
@@ -213,8 +224,7 @@ class Result:
     def draws(self, *, concat_chains: bool = False, inc_warmup: bool = False) -> np.ndarray:
         """All columns: (draws, chains, columns), or with `concat_chains` (draws of all chains, columns)."""
         _, values = self._columns(inc_warmup)
-        chains, draws, width = values.shape
-        return values.reshape(chains * draws, width) if concat_chains else values.transpose(1, 0, 2)
+        return columns.of_all_chains(values) if concat_chains else values.transpose(1, 0, 2)
 
     def _columns(self, inc_warmup: bool = False) -> tuple[list[str], np.ndarray]:
         made = self.with_warmup() if inc_warmup else {**self.stats, **self.variables}
@@ -222,9 +232,12 @@ class Result:
 
     def with_warmup(self) -> dict[str, np.ndarray]:
         """Stats and variables, (chains, draws, ...), the warm-up in front. Raises ValueError if it was not saved."""
-        if self.warmup is None:
+        if not self.has_warmup:
             raise ValueError("the warm-up was not saved: sample with save_warmup=True")
-        before, now = {**self.warmup[1], **self.warmup[0]}, {**self.stats, **self.variables}
+        now = {**self.stats, **self.variables}
+        if self.warmup is None:
+            return now
+        before = {**self.warmup[1], **self.warmup[0]}
         return {n: np.concatenate([before[n], v], axis=1) for n, v in now.items()}
 
     @checking
@@ -239,7 +252,7 @@ class Result:
 
         names, values = self._columns(inc_warmup)
         chains, count = values.shape[:2]
-        frame = pandas.DataFrame(values.reshape(chains * count, len(names)), columns=names)
+        frame = pandas.DataFrame(columns.of_all_chains(values), columns=names)
         at = np.arange(1, chains * count + 1)
         frame.insert(0, "chain__", np.repeat(self.chain_ids, count))
         frame.insert(1, "iter__", np.tile(np.arange(1, count + 1), chains))
@@ -259,6 +272,7 @@ class Result:
     def create_inits(self, seed: SupportsIndex | None = None, chains: SupportsIndex = 4) -> list[dict[str, np.ndarray]]:
         """Initial values for chains: draws of the parameters chosen at random, without repetition if they suffice."""
         count = whole("chains", chains, 1)
+        self.require_draws()
         rng = np.random.default_rng(None if seed is None else seed_or_new(seed))
         chosen = rng.choice(self.num_draws, count, replace=self.num_draws < count)
         names = [n for n in tuples.leaf_names(self.program.parameters) if n in self.variables]

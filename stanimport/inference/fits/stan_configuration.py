@@ -42,7 +42,7 @@ def _method(fit: Result) -> dict[str, Any]:
         nuts = {"engine": ("nuts", {"max_depth": s["max_treedepth"]}), "metric": metric, "stepsize": 1}
         return {
             "num_samples": fit.draws_per_chain * s["thin"], "num_warmup": s["iter_warmup"],
-            "save_warmup": fit.warmup is not None, "thin": s["thin"],
+            "save_warmup": fit.has_warmup, "thin": s["thin"],
             "adapt": {"engaged": s["adapt_engaged"], "delta": s["adapt_delta"], **_windows(s)},
             "algorithm": ("hmc", nuts),
         }  # fmt: skip
