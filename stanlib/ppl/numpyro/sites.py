@@ -17,12 +17,14 @@ from .distributions import Drawn, of_shape
 
 
 def latent(name: str, law: Any) -> Any:
-    """A parameter.
+    """A parameter. One without components is one event: NumPyro's guides can't sum over batches that are empty.
 
     Raises:
         StanDataError: where a handler gives it a value of other sizes.
         StanUnsupportedError: where it is to be drawn without a key.
     """
+    if 0 in law.batch_shape:
+        law = law.to_event(len(law.batch_shape))
     value = _drawn(name, law)
     check_value(name, jnp.shape(value), law.shape())
     return note(name, jnp.asarray(value))  # never NumPy's: what it leads to depends on parameters

@@ -79,6 +79,8 @@ def observed(name: str, law: Any, value: Any) -> None:
         StanDataError: where a handler gives them a value of other sizes, and for what is asked for and can't be drawn.
     """
     law, obs = of_shape(law, tuple(value.shape)), None if predicted.is_drawn(name, value) else value
+    if 0 in law.batch_shape:
+        law = as_event(law)
     if is_one_of_several():
         observe = partial(_observations, name, value.ndim)
         taken = together(("observe", name), observe, (law, obs, batches.factor(name)), False)
@@ -104,6 +106,8 @@ def weighted(name: str, terms: torch.Tensor) -> None:
     """Terms of the log density, one for every observation."""
     if is_predicting():
         return
+    if 0 in terms.shape:
+        terms = terms.sum()
     if is_one_of_several():
         together(("factor", name), partial(_weights, name), (terms, batches.factor(name)), False)
         return
@@ -156,9 +160,9 @@ def is_predicting() -> bool:
 
 
 def plates(name: str, shape: Sequence[int]) -> ExitStack:
-    """A plate for every axis, if there are any entries; of all of them, so that there is no sample of entries."""
+    """A plate for every axis, of all entries, so that there is no sample of them. Pyro has none without entries."""
     stack = ExitStack()
-    for i, n in enumerate(() if 0 in shape else shape):
+    for i, n in enumerate(shape):
         stack.enter_context(IndepMessenger(f"{name}__plate{i + 1}", size=n, dim=i - len(shape)))
     return stack
 
