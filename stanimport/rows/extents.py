@@ -7,7 +7,7 @@ from stanlib.types import dimensions, is_scalar
 
 from ..ir import gprob
 from . import library
-from .kinds import FREE, ONE, Kind, rows
+from .kinds import FREE, SIZE, Kind, rows
 
 FOLLOWING = rows(None)  # their number is that of the rows
 
@@ -56,35 +56,67 @@ class Extents:
         return next((k for k in map(self._extent, like) if k is not None), None)
 
     def _of_call(self, e: gprob.Apply) -> Kind | None:
+        """The extent of what a function of the library gives: of its containers, or as its arguments say."""
         name, given = e.function.name, e.arguments
         containers = [a for a in given if not is_scalar(a.type)]
         if library.keeps_size(e.function) or name in ("multiply", "divide") and len(containers) == 1:
             return self._of_one(containers)
         if name in library.FILLED and all(is_scalar(a.type) for a in given):
-            sizes = [self(a) for a in given[name.startswith("rep_") :]]
-            return FREE if all(s.is_constant for s in sizes) else FOLLOWING if _count(sizes) else None
+            return _counted([self._number(a) for a in given[name.startswith("rep_") :]])
+        if name in library.COUNTED and dimensions(e.type) == 1:
+            return _counted([self._number(given[library.COUNTED[name]])])
+        if name in library.APPENDED and dimensions(e.type) == 1:
+            return _together([FREE if is_scalar(a.type) else self._extent(a) for a in given])
         return _known(self(e))
 
+    def _number(self, e: gprob.Expr) -> Kind | None:
+        """SIZE for an integer that is how many rows there are, but for what depends on none; FREE for the latter."""
+        kind = self(e)
+        if kind.is_constant or kind.tag == "size":
+            return SIZE if kind.tag == "size" else FREE
+        if not isinstance(e, gprob.Apply) or e.function.name not in ("add", "subtract"):
+            return None
+        left, right = map(self._number, e.arguments)
+        if right == FREE:
+            return left
+        if e.function.name == "subtract":
+            return _difference(left, right)
+        return right if left == FREE else None
+
     def _of_part(self, base: gprob.Expr, index: gprob.IndexExpr) -> Kind | None:
-        """The extent of a part of a vector or array: `[:]`, `[1:N]`, `[2:5]`, or one entry for each of some indices."""
+        """The extent of a part of a vector or array: `[:]`, `[2:N]`, `[2:5]`, or one entry for each of some indices."""
         if isinstance(index, gprob.Multi):
             return self._extent(index.value)
         if not isinstance(index, gprob.Range):
             return None
-        if index.lower is None and index.upper is None:
-            return self._extent(base)
-        if index.upper is None:
-            return None
-        lower, upper = ONE if index.lower is None else self(index.lower), self(index.upper)
-        if lower == ONE and upper.tag == "size":
-            return FOLLOWING
-        return FREE if lower.is_constant and upper.is_constant else None
+        lower = FREE if index.lower is None else self._number(index.lower)
+        if index.upper is not None:
+            return _counted([_difference(self._number(index.upper), lower)])
+        whole = self._extent(base)
+        last = None if whole is None else FREE if whole.is_constant else SIZE
+        return _counted([_difference(last, lower)])
 
 
 def _known(kind: Kind) -> Kind | None:
     return kind if kind.is_constant or kind.tag == "rows" else None
 
 
-def _count(sizes: Sequence[Kind]) -> bool:
-    """Whether one of some sizes is how many rows there are, and the others are none of theirs."""
-    return sum(s.tag == "size" for s in sizes) == 1 and all(s.is_constant or s.tag == "size" for s in sizes)
+def _difference(left: Kind | None, right: Kind | None) -> Kind | None:
+    """The number that is left of another one: that of the rows cancels out."""
+    if left is None or right is None or (left, right) == (FREE, SIZE):
+        return None
+    return FREE if left == right else SIZE
+
+
+def _counted(numbers: Sequence[Kind | None]) -> Kind | None:
+    """The extent of a container of these sizes: FOLLOWING if one of them is SIZE, and the others are FREE."""
+    if None in numbers or numbers.count(SIZE) > 1:
+        return None
+    return FOLLOWING if SIZE in numbers else FREE
+
+
+def _together(parts: Sequence[Kind | None]) -> Kind | None:
+    """The extent of containers one behind the other."""
+    if None in parts:
+        return None
+    return FREE if all(k is not None and k.is_constant for k in parts) else FOLLOWING

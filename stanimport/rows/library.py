@@ -301,6 +301,11 @@ _KEPT = frozenset((
 FILLED = frozenset((
     "rep_vector", "rep_row_vector", "rep_array", "ones_vector", "zeros_vector", "ones_row_vector", "zeros_row_vector",
 ))  # fmt: skip
+COUNTED = {
+    "head": 1, "tail": 1, "segment": 2, "sub_col": 3, "sub_row": 3, "linspaced_vector": 0, "linspaced_row_vector": 0,
+    "linspaced_array": 0, "linspaced_int_array": 0, "uniform_simplex": 0, "one_hot_vector": 0,
+}  # the places of the arguments that say how many entries there are
+APPENDED = frozenset(("append_row", "append_col", "append_array"))
 _COMPONENTWISE = frozenset(("elt_multiply", "elt_divide", "pow", "elt_pow"))
 _RULES: dict[str, Rule] = {
     "add": _add, "subtract": _subtract,

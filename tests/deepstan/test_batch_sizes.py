@@ -48,10 +48,16 @@ OTHER_SIZES |= dict.fromkeys((  # all rows decide each entry: the containers hav
     "vector[M] v = to_vector(sort_asc(d));", "vector[M] v = rep_vector(sum(y), N);",
     "vector[M] v; v[1:M] = sort_asc(y);", "vector[M] v = w * sum(y); v[1:M] = y;",
     "vector[N] u; u[1] = m; for (n in 2:N) u[n] = u[n - 1] + y[n]; vector[M] v = u;",
+    "vector[M] v = append_row(y[2:N], m);", "vector[M] v = y[2:];", "vector[M] v = append_row(m, -y[:(N - 1)]);",
+    "vector[M] v = head(y, N - 1);", "vector[M] v = segment(y, 2, N + 1 - 2);", "vector[M] v = append_row(w[1:2], y);",
+    "vector[M] v = (sum(y) + w)[(M - 3):(2 + N - 3)];", "vector[M] v = rep_vector(m, N - 1);",
+    "vector[M] v = linspaced_vector(N, 0, 1);", "array[M] real v = append_array({m}, to_array_1d(y)[2:]);",
 ), A_ROW_EACH) | dict.fromkeys((
     "vector[N] v = w * sum(y);", "vector[N] v = rep_vector(sum(y), M);", "vector[N] v = [y[1], y[2]]';",
-    "vector[N] v = (w + y[1])[1:K];",
+    "vector[N] v = (w + y[1])[1:K];", "vector[N] v = append_row(w[2:] * sum(y), y[1]);",
+    "vector[N] v = append_row(m, head(y, 3));", "vector[N] v = y[(N - 1):N];", "vector[N] v = tail(y, K);",
 ), OTHER) | {
+    "vector[M - 1] v = y[2:N] - w[2:M];": r"of 'y\[2:N\] - w\[2:M\]' one part",
     "vector[N] v = reverse(y) + w;": r"of 'reverse\(y\) \+ w' one part",
     "vector[N] v = m * sum(y) > 0 ? reverse(y) : w;": "one part",
     "array[2] vector[N] v = {reverse(y), w};": "of '{reverse\\(y\\), w}' one part",
@@ -85,6 +91,8 @@ def test_bounds_of_other_sizes_than_rows_are_refused(declared):
     ("", "vector[M] v = w + mean(y); v[1] = sum(y); v[1:2] = [y[1], y[2]]'; v = rep_vector(sum(y), M);"),
     ("", "vector[K] v = x' * y; v = reverse(v); row_vector[3] u = [min(y), max(y), m]; u = sort_asc(u);"),
     ("", "matrix[N, N] s = y * y'; vector[N] v = s * y; vector[N - 1] u = y[2:N] - y[1:(N - 1)];"),
+    ("", "vector[N] v = append_row(head(y, N - 1), m); v = append_row(w, y[(M + 1):]) + v; v[1:2] = tail(y, 2);"),
+    ("", "vector[M] v = w; v[2:3] = y[(N - 1):N]; vector[2] u = y[(N - 1):]; v = append_row(u, tail(y, 2));"),
 ])  # fmt: skip
 @pytest.mark.filterwarnings("ignore::stanimport.StanWarning", "ignore:.*has an entry for every row")
 def test_sizes_that_follow_the_rows_are_taken(declared, statements):
