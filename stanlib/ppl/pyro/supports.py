@@ -69,7 +69,7 @@ class StanTransform(Transform):
 
     def with_cache(self, cache_size: int = 1) -> "StanTransform":
         """The same, which remembers the latest value if `cache_size` is 1."""
-        return self if cache_size == self._cache_size else StanTransform(self.constraint, cache_size)
+        return self if cache_size == self._cache_size else type(self)(self.constraint, cache_size)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StanTransform) and self.constraint is other.constraint
@@ -84,8 +84,19 @@ def _like(x: torch.Tensor, value: Any) -> torch.Tensor:
     return as_tensor(value, dtype=x.dtype, device=x.device)
 
 
-for registry in (biject_to, transform_to):
-    registry.register(StanConstraint, StanTransform)
+class FeasibleTransform(StanTransform):
+    """What `transform_to` gives: of zeros, which guides take for a feasible value, that where the record begins."""
+
+    def _call(self, x: torch.Tensor) -> torch.Tensor:
+        record = self.constraint.record
+        if record.start and x.numel():
+            nowhere = x.abs().amax(dim=tuple(range(-record.free_dims, 0)), keepdim=True) == 0
+            x = torch.where(nowhere, record.start, x)
+        return super()._call(x)
+
+
+biject_to.register(StanConstraint, StanTransform)
+transform_to.register(StanConstraint, FeasibleTransform)
 
 
 def support_of(kind: str | None, arguments: dict[str, Any], shape: tuple[int, ...]) -> Any:
