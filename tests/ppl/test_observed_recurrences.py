@@ -152,3 +152,18 @@ def test_a_fit_has_the_log_likelihood_of_every_observation():
     assert likelihood["y"].shape == likelihood["k"].shape == (1, 20, N)
     wanted = stats.poisson(np.exp(carried(lambda h, x: np.tanh(fit.stan_variable("a")[7] * h) + x, X))).logpmf(K)
     np.testing.assert_allclose(likelihood["k"][0, 7], wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scheme", ["mixed", "generative"])
+def test_observations_that_can_not_be_drawn_are_not_left_out(scheme):
+    """Without `uncondition` there is nothing to draw, and Predictive gives what else there is."""
+    jax, infer = pytest.importorskip("jax"), pytest.importorskip("numpyro.infer")
+    handlers = pytest.importorskip("numpyro.handlers")
+    text = SERIES.replace("target += poisson_log_lpmf(k[n] | h);", "").replace(
+        "real h = 0;", "a ~ normal(0, 1); s ~ exponential(1); real h = 0;")
+    module = stanimport.loads(text, scheme=scheme)
+    inputs = module.transformed_data(N=N, x=X, y=Y, k=K)
+    draws = {"a": np.full(2, A), "s": np.full(2, S)}
+    assert "y" not in infer.Predictive(module.model, draws)(jax.random.PRNGKey(0), **inputs)
+    with pytest.raises(stanimport.StanError, match="there is no law to draw from"):
+        infer.Predictive(handlers.uncondition(module.model), draws)(jax.random.PRNGKey(0), **inputs)

@@ -66,7 +66,7 @@ from .distributions import Improper, Restricted, Truncated, Uninformed, make
 from .elements import by_elements  # noqa: F401
 from .networks import TRAINED, call_network  # noqa: F401
 from .priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
-from .sites import discrete, is_predicting, latent, observed, weighted  # noqa: F401
+from .sites import discrete, is_predicting, is_unconditioned, latent, observed, weighted  # noqa: F401
 from .states import UNSET
 from .supports import support_of
 
@@ -211,7 +211,7 @@ def observe_terms(name: str, *parts: object) -> None:
     """An observed site made of log densities, one entry per observation."""
     require_law(name)
     (joined,) = join(parts)
-    if is_predicting():
+    if is_predicting() and not is_unconditioned():
         return
     observed(name, Terms(_rejecting(joined)), jnp.zeros(joined.shape))
 

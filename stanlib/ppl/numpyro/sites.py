@@ -7,7 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpyro
-from numpyro.handlers import scale
+from numpyro.handlers import scale, uncondition
 
 from ... import batches, predicted
 from ...drawn import note
@@ -81,6 +81,11 @@ def weighted(name: str, terms: object) -> None:
 def is_predicting() -> bool:
     """Whether no log density is asked for, as under Predictive: what only adds to it is no quantity to predict."""
     return numpyro.get_mask() is False
+
+
+def is_unconditioned() -> bool:
+    """Whether what is observed is to be drawn instead: of densities alone that is refused, not left out."""
+    return any(isinstance(m, uncondition) for m in numpyro.primitives._PYRO_STACK)
 
 
 def _scaled(name: str) -> AbstractContextManager[Any]:
