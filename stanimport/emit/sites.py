@@ -85,7 +85,7 @@ def _parameter(
     if isinstance(element, Tuple):
         kinds = constraint.items if constraint is not None else (None,) * len(sized.items)
         parts = enumerate(zip((in_array(sized, i, dims) for i in sized.items), kinds), start=1)
-        return b.tuple_([_parameter(st, False, f"{site}.{i}", p, k, b, function, more) for i, (p, k) in parts])
+        return b.tuple_([_parameter(st, bounding, f"{site}.{i}", p, k, b, function, more) for i, (p, k) in parts])
     arguments = [b.const(site)]
     if sized.shape:
         arguments.append(st.shape(sized, b))

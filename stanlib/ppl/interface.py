@@ -292,7 +292,7 @@ class Runs(Backend, Protocol):
     def tensor(self, value: Value) -> Value:
         """Data as a tensor, where a variable will depend on parameters."""
 
-    def bound(self, function: Callable[..., object], sites: Mapping[str, object]) -> object:
+    def bound(self, function: Callable[..., object], parameters: Mapping[str, object]) -> object:
         """A bound of a parameter that depends on other parameters."""
 
     def decided(self, condition: Value) -> Value:

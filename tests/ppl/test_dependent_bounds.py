@@ -129,3 +129,47 @@ def test_pyros_guides_start_from_medians_within_the_bounds(scheme, torch_double)
     draw = {name: value.detach().numpy() for name, value in guide().items()}
     assert guide.latent_dim == 4 and torch_double.isfinite(guide.loc).all()
     assert 0 < draw["a"] < 1 - draw["b"] and np.all(draw["v"] > draw["b"])
+
+
+OF_ITEMS = """
+    parameters {
+      array[2] tuple(real<lower=1>, vector[2]) p;
+      complex z;
+      real<lower=p[2].1, upper=p[2].1 + exp(p[1].2[2])> x;
+      tuple(real<upper=get_real(z)>, real) y;
+      vector<lower=y.1 + get_imag(z)>[2] w;
+    }
+    model { x + y.1 + y.2 + sum(w) ~ normal(0, 3); }
+"""  # bounds by items of tuples in an array, parts of a complex number, and an item that has a bound itself
+SIZES_OF_ITEMS = {"p.1": (2,), "p.2": (2, 2), "z.real": (), "z.imag": (), "x": (), "y.1": (), "y.2": (), "w": (2,)}
+
+
+def items_constrained(u):
+    p1, p2 = 1 + np.exp(u["p.1"]), u["p.2"]
+    x = p1[..., 1] + np.exp(p2[..., 0, 1]) / (1 + np.exp(-u["x"]))
+    y1 = u["z.real"] - np.exp(u["y.1"])
+    w = (y1 + u["z.imag"])[..., None] + np.exp(u["w"])
+    return u | {"p.1": p1, "x": x, "y.1": y1, "w": w}
+
+
+def items_log_density(u):
+    v, share = items_constrained(u), 1 / (1 + np.exp(-u["x"]))
+    jacobian = u["p.1"].sum() + u["p.2"][0, 1] + np.log(share * (1 - share)) + u["y.1"] + u["w"].sum()
+    return jacobian - ((v["x"] + v["y.1"] + v["y.2"] + v["w"].sum()) / 3) ** 2 / 2
+
+
+@pytest.mark.parametrize("scheme", ["comprehensive", "mixed"])
+def test_pyros_bounds_follow_tuples_and_complex_numbers(scheme, torch_double):
+    """The density up to a constant, and draws of several chains at once."""
+    from pyro.infer.mcmc.util import initialize_model
+
+    _, potential, transforms, _ = initialize_model(stanimport.loads(OF_ITEMS, scheme=scheme, backend="pyro").model)
+    rng, shifts = np.random.default_rng(2), []
+    for _ in range(4):
+        u = {n: np.asarray(rng.normal(size=s)) for n, s in SIZES_OF_ITEMS.items()}
+        shifts.append(float(potential({n: torch_double.as_tensor(v) for n, v in u.items()})) + items_log_density(u))
+    np.testing.assert_allclose(shifts, shifts[0], atol=1e-10)
+    u = {n: rng.normal(size=(3, *s)) for n, s in SIZES_OF_ITEMS.items()}
+    made = {n: transforms[n].inv(torch_double.as_tensor(u[n])).numpy() for n in SIZES_OF_ITEMS}
+    for name, value in items_constrained(u).items():
+        np.testing.assert_allclose(made[name], value, rtol=1e-12)

@@ -140,7 +140,8 @@ def parameter(
         arguments: lower, upper, offset, multiplier.
     """
     if complex:
-        return _complex(name, parameter(f"{name}.real", shape), parameter(f"{name}.imag", shape))
+        parts = [parameter(f"{name}.{part}", shape, bounding=bounding) for part in ("real", "imag")]
+        return _complex(name, *parts)
     sizes = tuple(map(int, shape))
     support = domain_of(name, sizes, kind, arguments)
     return latent(name, Improper(recorded(name, support) if bounding else support, sizes, drawn))

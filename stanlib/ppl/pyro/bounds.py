@@ -6,7 +6,7 @@ what it has just computed, and the transform of the other computes its bounds fr
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -91,13 +91,37 @@ def unrecorded(support: object) -> Any:
     return support.base if isinstance(support, Recorded) else support
 
 
-class Bound:
-    """A bound as a function of other parameters, and its value in the run that it comes from."""
+def _sites(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The sites of a parameter with their values: those of the items of a tuple, of both parts of complex numbers."""
+    if isinstance(value, tuple):
+        for i, item in enumerate(value, 1):
+            yield from _sites(f"{name}.{i}", item)
+    elif torch.as_tensor(value).is_complex():
+        yield from ((f"{name}.real", value.real), (f"{name}.imag", value.imag))
+    else:
+        yield name, value
 
-    def __init__(self, function: Callable[..., Any], sites: Mapping[str, Any]):
-        self.function, self.values = function, tuple(map(torch.as_tensor, sites.values()))
-        self.value = function(*self.values)
-        self.cells = tuple(_latest()[s] for s in sites)
+
+def _like(value: Any, numbers: Iterator[torch.Tensor]) -> Any:
+    """A value of this form, a tuple or complex or real, made of those of its sites, in their order."""
+    if isinstance(value, tuple):
+        return tuple(_like(item, numbers) for item in value)
+    return torch.complex(next(numbers), next(numbers)) if torch.as_tensor(value).is_complex() else next(numbers)
+
+
+class Bound:
+    """A bound as a function of other parameters, and its value in the run that it comes from.
+
+    Attributes:
+        function: of the values of the sites of these parameters.
+    """
+
+    def __init__(self, function: Callable[..., Any], parameters: Mapping[str, Any]):
+        parts = [part for name, value in parameters.items() for part in _sites(name, value)]
+        self.values = tuple(torch.as_tensor(value) for _, value in parts)
+        self.function = lambda *values: function(*_like(tuple(parameters.values()), iter(values)))
+        self.value = self.function(*self.values)
+        self.cells = tuple(_latest()[site] for site, _ in parts)
         self.used = -1  # the state of the cells at which a value was last constrained
 
     def latest(self, x: torch.Tensor, constraining: bool) -> Any:
@@ -126,9 +150,9 @@ class Bound:
         return bounds.reshape((*lead, *(1,) * (dims - len(own)), *own))
 
 
-def bound(function: Callable[..., object], sites: Mapping[str, object]) -> Bound:
-    """A bound as a function of the sites that it depends on, given their values in the order of its arguments."""
-    return Bound(function, sites)
+def bound(function: Callable[..., object], parameters: Mapping[str, object]) -> Bound:
+    """A bound as a function of the parameters that it depends on, given by name in the order of its arguments."""
+    return Bound(function, parameters)
 
 
 def known(argument: object) -> Any:
