@@ -72,7 +72,7 @@ def _checked(xp: Namespace, name: str, record: Constraint, x: Array, given: Any,
     else:
         _check_bounds(xp, name, record, x, given)
     if record is constraints.get("unit_vector"):
-        nonempty(xp, name, x)
+        _has_components(xp, name, record, x)
     return xp.real(x), given[: len(record.arguments)]
 
 
@@ -80,7 +80,7 @@ def _checked_value(xp: Namespace, name: str, record: Constraint, y: Array, given
     """Constrained reals that satisfy the constraint, and what the record takes beside them."""
     _check_bounds(xp, name, record, y, given)
     if record.event_dims:
-        nonempty(xp, name, y)
+        _has_components(xp, name, record, y)
     if record.is_square:
         rows, columns = xp.shape(y)[-2:]
         same_size(name, "the rows of the matrix", rows, "its columns", columns)
@@ -90,6 +90,13 @@ def _checked_value(xp: Namespace, name: str, record: Constraint, y: Array, given
     error = partial(StanDomainError, f"{name}: the argument is {y}, but must be {wanted}!")
     refuse(xp.asarray(record.check(xp, y, *given)) == 0, error)
     return y, given
+
+
+def _has_components(xp: Namespace, name: str, record: Constraint, x: Array) -> None:
+    """Raise where the elements of arrays have no components; arrays without elements have none to look at."""
+    axes = xp.ndim(x) - record.event_dims
+    if 0 not in xp.shape(x)[:axes]:
+        nonempty(xp, name, x)
 
 
 def _check_bounds(xp: Namespace, name: str, record: Constraint, x: Array, given: Array) -> None:

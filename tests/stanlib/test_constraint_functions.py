@@ -231,3 +231,15 @@ def test_bounds_known_at_run_time():
                 np.testing.assert_allclose(a, b, rtol=1e-13)
             assert np.isfinite(slope(np.array([-800.0, 0.5]), *bounds)).all()
         assert np.isfinite(slope(np.array([-800.0, 800.0]), -1.0, 2.0)).all()
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("symbol", ["unit_vector_constrain", "unit_vector_jacobian", "unit_vector_unconstrain",
+                                    "simplex_unconstrain", "ordered_unconstrain"])  # fmt: skip
+def test_arrays_without_elements_have_none_without_components(library, symbol):
+    """Stan looks at the elements one by one."""
+    made = call(library, symbol, np.zeros((0, 3)))
+    value = made[0] if symbol.endswith("jacobian") else made
+    assert np.shape(value)[0] == 0
+    with pytest.raises(StanIndexError, match="non-zero size"):
+        call(library, symbol, np.zeros((2, 0)))
