@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from stanlib.registry import Function
-from stanlib.types import COMPLEX, INT, REAL, Tuple, dimensions, scalar_of, unwind
+from stanlib.types import COMPLEX, INT, REAL, Tuple, Type, array, dimensions, scalar_of, unwind
 
 from ..ir import gprob
 from .asty import Builder
@@ -79,14 +79,14 @@ class Expressions:
         f = e.function
         if e.plain and f.operator not in _COMPARISONS:
             return self._operator(e, b)
-        arguments = list(map(self, e.arguments))
+        arguments = list(map(self, _beside_complex(e.arguments)))
         if f.random:
             arguments.insert(0, b.name(self.random))
         return b.call(f"fn.{f.symbol}", *arguments)
 
     def _operator(self, e: gprob.Apply, b: Builder) -> ast.expr:
         """Python's operator for one that means the same."""
-        operator, operands = e.function.operator or "", e.arguments
+        operator, operands = e.function.operator or "", _beside_complex(e.arguments)
         if len(operands) == 1:
             return b.negative(self(operands[0]))
         if e.function.name == "pow":
@@ -157,12 +157,30 @@ class Expressions:
         return b.tuple_([self(i) for i in e.items])
 
     def promote(self, e: gprob.Promote, b: Builder) -> ast.expr:
-        """An int that is asked for as real: only arrays differ, since Python's numbers are promoted by themselves."""
-        value = self(e.value)
-        element, dims = unwind(e.type)
-        if isinstance(element, Tuple) or dims == 0:
+        return self._promoted(self(e.value), e.value.type, e.type, b)
+
+    def _promoted(self, value: ast.expr, given: Type, wanted: Type, b: Builder) -> ast.expr:
+        """A value of a type as one of another, item by item.
+
+        Of ints that are asked for as reals only arrays differ, since Python's numbers are promoted by themselves. A
+        real is no complex number by itself, as the square root of -1 tells.
+        """
+        (element, dims), (own, _) = unwind(wanted), unwind(given)
+        if isinstance(element, Tuple) and isinstance(own, Tuple):
+            pairs = [(array(i, dims), array(j, dims)) for i, j in zip(own.items, element.items)]
+            return self._promoted_items(value, pairs, b)
+        if scalar_of(wanted) == COMPLEX and scalar_of(given) != COMPLEX:
+            return b.call("fn.real_to_complex", value)
+        return b.call("ppl.real", value) if dims and scalar_of(wanted) == REAL else value
+
+    def _promoted_items(self, value: ast.expr, pairs: Sequence[tuple[Type, Type]], b: Builder) -> ast.expr:
+        """A tuple of promoted items, which is looked at once; itself where no item differs."""
+        item = self.names.temporary("item")
+        parts = [b.subscript(b.name(item), b.const(i)) for i in range(len(pairs))]
+        made = [p if g == w else self._promoted(p, g, w, b) for p, (g, w) in zip(parts, pairs)]
+        if all(m is p for m, p in zip(made, parts)):
             return value
-        return b.call("ppl.real", value) if scalar_of(e.type) == REAL else value
+        return b.call(b.lambda_([item], b.tuple_(made)), value)
 
     def predictor(self, e: gprob.Predictor, b: Builder) -> ast.expr:
         coefficients, columns = ([self(x) for x in items] for items in (e.coefficients, e.columns))
@@ -234,6 +252,13 @@ class Expressions:
 
     def target_value(self, e: gprob.TargetValue, b: Builder) -> ast.expr:
         return b.name("lp")
+
+
+def _beside_complex(arguments: Sequence[gprob.Expr]) -> Sequence[gprob.Expr]:
+    """The arguments of a function of the library: reals beside complex numbers need no promotion."""
+    if not any(scalar_of(a.type) == COMPLEX and not isinstance(a, gprob.Promote) for a in arguments):
+        return arguments
+    return [a.value if isinstance(a, gprob.Promote) and scalar_of(a.type) == COMPLEX else a for a in arguments]
 
 
 _METHODS: dict[type, Callable[..., ast.expr]] = {

@@ -63,3 +63,62 @@ def test_quantities(x64):
     assert complex(out["out"]) == pytest.approx(p["w"] * cmath.exp(1j) / z, rel=1e-12)
     assert np.asarray(out["grid"]) == pytest.approx(np.outer([1, 2], [1, z, z * z]), rel=1e-12)
     assert float(out["size_of"]) == pytest.approx(abs(p["w"] / z), rel=1e-12)
+
+
+PROMOTIONS = """
+    functions {
+      complex root(complex a) { return sqrt(a); }
+      complex same(real a) { return a; }
+      tuple(complex, real) pair(real a) { return (a, a); }
+      complex of_pair(tuple(complex, real) t) { return sqrt(t.1) * t.2; }
+    }
+    data { int N; real d; }
+    transformed data { complex of_data = sqrt(same(d)); }
+    parameters { real m; }
+    transformed parameters {
+      complex declared = m;
+      complex assigned;
+      assigned = m;
+      array[2] complex items = {m, 1};
+      complex_vector[2] row = [1, m]';
+      tuple(real, real) reals = (m, 2);
+      tuple(complex, real) from_reals = reals;
+      complex chosen = m > 5 ? 1i : m;
+      complex summed = m;
+      for (i in 1:N) { complex inside = i * m; summed += sqrt(inside); }
+      complex carried = m;
+      for (i in 1:N) carried = sqrt(carried);
+      array[12] complex roots = {sqrt(declared), sqrt(assigned), sqrt(items[1]), sqrt(row[2]), sqrt(from_reals.1),
+        sqrt(chosen), summed, carried, root(m), sqrt(same(m)), sqrt(pair(m).1) + of_pair(reals),
+        sqrt(proj(m)) + of_data};
+    }
+    model { m ~ normal(0, 1); for (r in roots) target += get_imag(r); }
+"""  # a real in the place of a complex number, in every place
+
+
+def promoted(m, d, n):
+    """The roots of the program."""
+    z, carried = cmath.sqrt(complex(m)), complex(m)
+    for _ in range(n):
+        carried = cmath.sqrt(carried)
+    summed = m + sum(cmath.sqrt(complex(i * m)) for i in range(1, n + 1))
+    return [*[z] * 6, summed, carried, z, z, 3 * z, z + cmath.sqrt(d)]
+
+
+@pytest.mark.parametrize("n", [0, 3])
+@pytest.mark.parametrize("scheme", ["comprehensive", "mixed"])
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_reals_become_complex_numbers(backend, scheme, n, x64):
+    """Their roots are imaginary where they are negative, and they are complex for whoever reads them."""
+    if backend == "pyro":
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    module = stanimport.loads(PROMOTIONS, backend=backend, scheme=scheme)
+    inputs = module.transformed_data(N=n, d=-4.0)
+    wanted = promoted(-1.3, -4.0, n)
+    density = -0.5 * (np.log(2 * np.pi) + 1.3**2) + sum(r.imag for r in wanted)
+    got = module_log_density(module, inputs, {"m": -1.3}, backend)
+    assert got == pytest.approx(density, rel=1e-6 if backend == "pyro" else 1e-10)
+    made = module.generated_quantities(**inputs, m=-1.3)
+    np.testing.assert_allclose(np.asarray(made["roots"]), wanted, rtol=1e-6, atol=1e-6)
+    assert all(np.iscomplexobj(np.asarray(made[k])) for k in ("declared", "assigned", "items", "row", "chosen"))
+    assert np.iscomplexobj(np.asarray(made["from_reals"][0]))

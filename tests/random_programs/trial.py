@@ -118,10 +118,20 @@ def few(name: str) -> list[Way]:
     return [FIRST[1], made[0], other if other.backend == "pyro" else made[1]]
 
 
+def several(name: str) -> list[Way]:
+    """The translations that a composition gets, by its name: on both backends with all passes, and another."""
+    draw = random.Random(f"way of {name}")
+    other = draw.choice([w for w in WAYS if w not in FIRST])
+    made = [replace(w, jit=False, scanned=draw.random() < 0.3) for w in (FIRST[0], other)]
+    return [FIRST[1], made[0], other if other.backend == "pyro" else made[1]]
+
+
 def ways_of(name: str, mode: str) -> list[Way]:
     """The translations that a program of a long run gets, by its name; see `workers.MODES`."""
     if mode == "nests":
         return few(name)
+    if mode == "compositions":
+        return several(name)
     return THOROUGH if mode == "thorough" else [divided(name) if mode == "blocks" else drawn(name)]
 
 
@@ -134,8 +144,16 @@ def judged(program: RandomProgram, ways: Sequence[Way], name: str, mode: str, ar
     """The verdict on a program of a mode.
 
     Nests of loops are evaluated statement by statement, as stanli takes long for them and its loops have faults; of
-    ten of them one is stanli's too, and what it alone differs in is the same.
+    ten of them one is stanli's too, and what it alone differs in is the same. Where stanli alone throws, as for a
+    number beside an empty container, or has another gradient of the same density, as of distribution functions by
+    shapes, compositions are evaluated statement by statement, too.
     """
+    if mode == "compositions":
+        verdict = trial(program, ways, name, arbiter)
+        lines = [line for found in verdict.found.values() for line in found]
+        if lines and all(line.startswith(("accepted", "gradient")) for line in lines):
+            return without_stanli(program, ways, name, "stanli alone throws, or has another gradient", arbiter)
+        return verdict
     if mode != "nests":
         return trial(program, ways, name, arbiter)
     if random.Random(f"referee of {name}").random() < 0.1:

@@ -20,8 +20,8 @@ LIFE = 300  # programs that one process tries: compiled code stays in its memory
 SECONDS = 600.0  # Stan's compiler takes minutes where others compute
 # one of our translations by lot, all of them, one of programs whose indices may be out of range, one of programs
 # that stanli can't run, by Stan's own compiler, the density in blocks of a few rows, of programs that can be divided,
-# or a few of programs that are dense nests of loops
-MODES = ("quick", "thorough", "rejections", "compiled", "blocks", "nests")
+# or a few of programs that are dense nests of loops, or compositions of what is seldom together
+MODES = ("quick", "thorough", "rejections", "compiled", "blocks", "nests", "compositions")
 
 
 @dataclass
@@ -73,10 +73,12 @@ def tried(seed: int, number: int, mode: str, wanted: tuple[str, ...] = (), crash
 
 def maker(mode: str, wanted: tuple[str, ...]) -> Callable[["Choices"], "RandomProgram"]:
     """What makes the programs of a mode of their choices."""
-    from . import nests
+    from . import compositions, nests
     from .program import program
 
-    return nests.program if mode == "nests" else partial(program, wild=mode == "rejections", wanted=wanted)
+    if mode in ("nests", "compositions"):
+        return nests.program if mode == "nests" else compositions.program
+    return partial(program, wild=mode == "rejections", wanted=wanted)
 
 
 def shrink(

@@ -80,7 +80,7 @@ def component(e: gprob.Expr, i: gprob.Expr) -> gprob.Expr | None:
         return None
     if isinstance(e, gprob.Promote):
         inner = component(e.value, i)
-        return None if inner is None else replace(e, type=REAL, value=inner)
+        return None if inner is None else replace(e, type=scalar_of(e.type), value=inner)
     if isinstance(e, gprob.Index):
         return _of_selection(e, i)
     if isinstance(e, gprob.Var):

@@ -31,6 +31,11 @@ class Outcome:
     slope: float = math.nan
 
     @property
+    def throws_in_quantities(self) -> bool:
+        """Whether Stan throws in computing generated quantities, by which the draw has none."""
+        return self.values is not None and "" in self.values
+
+    @property
     def is_finite(self) -> bool:
         gradient = () if self.gradient is None else self.gradient
         numbers = [self.log_density, *(self.values or {}).values()]
@@ -72,12 +77,24 @@ def differences(ours: list[Outcome], stans: list[Outcome]) -> list[str]:
 
 
 def accepted(ours: list[Outcome], stans: list[Outcome]) -> list[str]:
-    """Where Stan throws and a number comes out: it must be minus infinity, or an error that names a line."""
+    """Where Stan throws and a number comes out: it must be minus infinity, or an error that names a line.
+
+    Where Stan throws in generated quantities, these must be NaN, or the error.
+    """
     return [
         f"accepted: {a.log_density!r} or {a.rejected!r} where Stan throws"
         for a, b in zip(ours, stans)
         if b.rejected and not (", line " in a.rejected or a.log_density == -math.inf)
+    ] + [
+        f"accepted: {dict(list(a.values.items())[-3:])} where Stan throws in generated quantities"
+        for a, b in zip(ours, stans)
+        if b.throws_in_quantities and a.values and not any(map(_is_none, a.values.values()))
     ]
+
+
+def _is_none(value: float) -> bool:
+    """What a draw has whose quantities Stan refuses: NaN, or the least integer."""
+    return math.isnan(value) or value == -(2.0**31)
 
 
 def _gradients(a: Outcome, b: Outcome) -> list[str]:

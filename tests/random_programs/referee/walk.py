@@ -283,7 +283,8 @@ class Walker:
 
     def _call(self, function: registry.Function | str, arguments: Sequence[Any]) -> Any:
         if not isinstance(function, str):
-            return function(self.random, *arguments) if function.random else function(*arguments)
+            made = function(self.random, *arguments) if function.random else function(*arguments)
+            return self._added(made) if function.effect else made
         definition = self.functions[function]
         inside = {p.name: containers.copied(a) for p, a in zip(definition.parameters, arguments)}
         try:
@@ -291,6 +292,12 @@ class Walker:
         except _Return as e:
             return e.value
         return None
+
+    def _added(self, made: tuple[Any, Any]) -> Any:
+        """The value of a function of the library that adds to the target: of the pair that it is with its term."""
+        value, term = made
+        self.target += float(np.sum(term))
+        return value
 
     def _function(self, e: gprob.FunctionValue, variables: dict[str, Any]) -> Callable[..., Any]:
         return lambda *arguments: self._call(e.function, arguments)
