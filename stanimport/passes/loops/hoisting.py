@@ -8,9 +8,10 @@ from typing import TypeGuard
 from stanlib.types import INT, REAL, Tuple, array, dimensions, unwind
 
 from ...ir import gprob, traversal
+from ...ir.calls import apply
 from ...ir.fresh import Fresh
 from ...ir.uses import declared, loop_indices, mentions, written
-from .affine import key
+from .affine import is_nonnegative, key, linear
 from .private import as_sum, summands
 
 
@@ -141,7 +142,7 @@ class Hoist:
             self.statements.append(gprob.Declare(span, name, gprob.Sized(e.type), None, e))
             return gprob.Var(e.type, span, name)
         kind = array(e.type, len(loops))
-        sizes = tuple(f.upper for f in loops)
+        sizes = tuple(_count(f) for f in loops)
         if dimensions(e.type):
             return e
         indices = {f.name: self.names.helper(f.name) for f in loops}
@@ -154,6 +155,13 @@ class Hoist:
         self.statements += [gprob.Declare(span, name, gprob.Sized(kind, sizes)), filled]
         own = tuple(gprob.Single(gprob.Var(INT, span, f.name)) for f in loops)
         return gprob.Index(e.type, span, gprob.Var(kind, span, name), own)
+
+
+def _count(s: gprob.For) -> gprob.Expr:
+    """How many iterations a loop over 1, ..., the upper bound has: none where that is negative."""
+    if is_nonnegative(linear(s.upper), {}) or isinstance(s.upper, gprob.Apply) and s.upper.function.shape_only:
+        return s.upper
+    return apply("max", s.upper, gprob.int_const(0, s.span))
 
 
 def _is_work(e: gprob.Expr) -> bool:
