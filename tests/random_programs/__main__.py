@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from .compositions import TOPICS
 from .program import FEATURES
 from .workers import MODES, Found, Worker, run
 
@@ -50,7 +51,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--start", type=int, default=0, help="number of the first program")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--mode", choices=MODES, default="quick", help="what is tried")
-    parser.add_argument("--features", nargs="*", choices=FEATURES, default=(), help="what every program may contain")
+    parser.add_argument("--features", nargs="*", choices=[*FEATURES, *TOPICS], default=(),
+                        help="what every program may contain, or what compositions are about")  # fmt: skip
     parser.add_argument("--folder", type=Path, help="where results are kept; .random_programs if not given")
     parser.add_argument("--shrink", type=float, default=60.0, help="seconds for making one program smaller; 0: don't")
     return parser

@@ -76,8 +76,10 @@ def maker(mode: str, wanted: tuple[str, ...]) -> Callable[["Choices"], "RandomPr
     from . import compositions, nests
     from .program import program
 
-    if mode in ("nests", "compositions"):
-        return nests.program if mode == "nests" else compositions.program
+    if mode == "compositions":
+        return partial(compositions.program, wanted=wanted)
+    if mode == "nests":
+        return nests.program
     return partial(program, wild=mode == "rejections", wanted=wanted)
 
 

@@ -110,19 +110,19 @@ def _like(value: Any, numbers: Iterator[torch.Tensor]) -> Any:
 
 
 class Bound:
-    """A bound as a function of other parameters, and its value in the run that it comes from.
-
-    Attributes:
-        function: of the values of the sites of these parameters.
-    """
+    """A bound as a function of other parameters, and its value in the run that it comes from."""
 
     def __init__(self, function: Callable[..., Any], parameters: Mapping[str, Any]):
         parts = [part for name, value in parameters.items() for part in _sites(name, value)]
+        self.of_parameters, self.parameters = function, tuple(parameters.values())
         self.values = tuple(torch.as_tensor(value) for _, value in parts)
-        self.function = lambda *values: function(*_like(tuple(parameters.values()), iter(values)))
         self.value = self.function(*self.values)
         self.cells = tuple(_latest()[site] for site, _ in parts)
         self.used = -1  # the state of the cells at which a value was last constrained
+
+    def function(self, *values: torch.Tensor) -> Any:
+        """The bound for values of the sites of the parameters."""
+        return self.of_parameters(*_like(self.parameters, iter(values)))
 
     def latest(self, x: torch.Tensor, constraining: bool) -> Any:
         """The bound for the values last recorded; batches of those are leading dimensions of x.
