@@ -54,6 +54,7 @@ class _Parts:
         return traversal.rewrite(e, self.node)
 
     def node(self, e: object) -> Any:
+        """The variable in place of a call, whose statements stand before; other nodes as they are."""
         if not isinstance(e, gprob.Apply) or e.function.name not in _APPENDING or dimensions(e.type) != 1:
             return e
         first, second = (gprob.int_const(1, e.span) if is_scalar(a.type) else size(a, self.sizes) for a in e.arguments)

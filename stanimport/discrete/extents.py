@@ -84,6 +84,7 @@ class _Checks:
             yield from self.of_size(s.name, s.value, s.span)
 
     def assigned(self, s: gprob.Assign) -> Iterator[gprob.Stmt]:
+        """What an assignment reads and writes; one to a variable that data decide as it is."""
         if s.place.name not in self.tainted:
             if s.place.name not in self.known:
                 return
@@ -100,6 +101,7 @@ class _Checks:
             yield from self.of_part(s)
 
     def loop(self, s: gprob.For) -> Iterator[gprob.Stmt]:
+        """A loop of the checks in its body, if data decide its bounds and nothing leaves it early."""
         written = uses.written((s,))
         outer = written - uses.declared(s.body) - {s.name}
         self.known -= outer  # what it was in the iteration before is not told

@@ -21,6 +21,7 @@ def parted(body: Stmts, tainted: Set[str], static: Set[str]) -> Stmts:
 
 
 def _parted(s: gprob.Stmt, tainted: Set[str], static: Set[str], most: int) -> gprob.Stmt:
+    """The same of one statement, of which so many choices may be made."""
     if isinstance(s, gprob.For):
         inner = static | {s.name}
         return traversal.with_bodies(s, lambda b: parted(b, tainted, inner))

@@ -138,15 +138,11 @@ class _Planner:
             self._new_slot([tuple(row) for row in s.tolist()])
 
     def plan(self) -> Plan:
-        """The steps: elements that stand alone, chains, also of compounds and by cases, sweeps, then rounds until none
-        is left or a table too large."""
-        alone = np.setdiff1d(self.left, np.fromiter(self.standing, int, len(self.standing)))
-        for kind in sorted({self.kinds[e] for e in alone.tolist()}):
-            chosen = np.array([e for e in alone.tolist() if self.kinds[e] == kind], int)
-            self.steps.append(Class(chosen, np.zeros((len(chosen), 0), int)))
+        """The steps: elements that stand alone, wholes, chains, also of compounds and by cases, sweeps, then rounds
+        until none is left or a table too large."""
+        self._those_alone()
         self._along_chains()
         self._as_wholes()
-        self._along_chains()
         self._compound(self.neighbours)
         self._along_chains()
         for most in STANDING:
@@ -155,17 +151,27 @@ class _Planner:
         self._compound({e: self.neighbours[e] & few for e in self.neighbours if e in few})
         for most in STANDING:
             self._by_cases(most)
-        scopes_by_slot = [s.scopes for s in self.slots]
-        for sweep in sweeps(self.neighbours, self.kinds, scopes_by_slot, self.standing, self.limit):
-            self.steps.append(sweep)
-            self.largest = max(self.largest, sweep.largest)
-            self._forget([e for step in sweep.steps for e in step.elements.reshape(-1).tolist()])
+        self._in_sweeps()
         while self.neighbours and self.largest <= self.limit:
             apart = self._chosen()
             self._eliminate(apart)
             if len(apart) >= 8:
                 self._join()
         return Plan(tuple(self.steps), self.largest, self.element)
+
+    def _those_alone(self) -> None:
+        """Elements that stand with no other."""
+        alone = np.setdiff1d(self.left, np.fromiter(self.standing, int, len(self.standing)))
+        for kind in sorted({self.kinds[e] for e in alone.tolist()}):
+            chosen = np.array([e for e in alone.tolist() if self.kinds[e] == kind], int)
+            self.steps.append(Class(chosen, np.zeros((len(chosen), 0), int)))
+
+    def _in_sweeps(self) -> None:
+        scopes = [s.scopes for s in self.slots]
+        for sweep in sweeps(self.neighbours, self.kinds, scopes, self.standing, self.limit):
+            self.steps.append(sweep)
+            self.largest = max(self.largest, sweep.largest)
+            self._forget([e for step in sweep.steps for e in step.elements.reshape(-1).tolist()])
 
     def _along_chains(self) -> None:
         scopes = [s.scopes for s in self.slots]
