@@ -13,6 +13,7 @@ from .sweeps import Neighbours, Scopes, Standing, components
 
 LEAST = 3  # elements of a component that is worth it
 MOST = 256  # states
+SEVERAL = 8  # components, of which those of one factor are worth it too: it is one sum for each, not several
 
 
 def wholes(
@@ -20,7 +21,9 @@ def wholes(
     limit: int,
 ) -> list[Compounds]:  # fmt: skip
     """Compounds in place of components that are complete, of a step by the number of states; these stand alone."""
-    found = list(_complete(neighbours, kinds, standing))
+    found = list(_complete(neighbours, kinds))
+    if len(found) < SEVERAL:
+        found = [members for members in found if max(len(standing[e]) for e in members) > 1]
     states = states_of(found, kinds, scopes, standing, tables)
     by_kind: dict[int, list[list[tuple[int, ...]]]] = {}
     for members in found:
@@ -34,11 +37,11 @@ def wholes(
     return out if forms <= FORMS and entries <= limit and 0 not in by_kind else []
 
 
-def _complete(neighbours: Neighbours, kinds: Sequence[int], standing: Standing) -> Iterator[tuple[int, ...]]:
-    """The elements of every component of several factors in which all are neighbours, if those have few states."""
+def _complete(neighbours: Neighbours, kinds: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """The elements of every component in which all are neighbours, if those have few states."""
     for component in components(neighbours):
         others = len(component) - 1
-        if not LEAST <= len(component) <= math.log2(MOST) or max(len(standing[e]) for e in component) < 2:
+        if not LEAST <= len(component) <= math.log2(MOST):
             continue
         complete = all(len(neighbours[e]) == others for e in component)
         if complete and math.prod(kinds[e] for e in component) <= MOST:
