@@ -48,14 +48,10 @@ def stochastic(what: str) -> Callable[[ModuleType, Any], Iterator[str]]:
     def reasons(np: ModuleType, y: Array) -> Iterator[str]:
         yield from negative(np, y)
         yield from _lines(y if what == "row" else y.T, what)
+        if not y.size:
+            yield "it has no components"
 
     return reasons
-
-
-def zero_sums(np: ModuleType, y: Any) -> Iterator[str]:
-    for what, sums in (("row", y.sum(axis=1)), ("column", y.sum(axis=0))):
-        for i in np.flatnonzero(np.abs(sums) > TOLERANCE):
-            yield f"{what} {i + 1} sums to {sums[i]}"
 
 
 def _without_columns(y: Any) -> Iterator[str]:
@@ -79,6 +75,8 @@ def correlation(np: ModuleType, y: Array) -> Iterator[str]:
 
 def factor(np: ModuleType, y: Array) -> Iterator[str]:
     yield from _without_columns(y)
+    if y.shape[0] < y.shape[1]:
+        yield "it has more columns than rows"
     for i, j in np.argwhere(np.triu(y, 1) != 0):
         yield f"[{i + 1},{j + 1}], above the diagonal, is {y[i, j]}"
     for i in np.flatnonzero(~(np.diagonal(y) > 0)):
@@ -97,4 +95,6 @@ def length(np: ModuleType, y: Array) -> Iterator[str]:
 
 
 def total(np: ModuleType, y: Array) -> Iterator[str]:
+    if not y.size:
+        yield "it has no components"
     yield f"its components sum to {y.sum()}"

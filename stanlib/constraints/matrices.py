@@ -180,7 +180,7 @@ def _cholesky_cov_inverse(xp: Namespace, factor: Array, rows: int, cols: int) ->
 CHOLESKY_FACTOR_COV = add(
     Constraint(
         "cholesky_factor_cov", "a Cholesky factor of a covariance matrix", 2, 1, _cholesky_cov,
-        _cholesky_cov_inverse, lambda xp, factor, rows, cols: _is_lower(xp, factor) & (cols > 0),
+        _cholesky_cov_inverse, lambda xp, factor, rows, cols: _is_lower(xp, factor) & (0 < cols <= rows),
         lambda shape, rows, cols: (len(_lower_indices(rows, cols)[0]),), ("rows", "cols"),
         base="matrix", sizes=(1, 2), is_sized=True, is_tall=True,
         reasons=faults.factor,

@@ -56,6 +56,11 @@ SUM_TO_ZERO_VECTOR = add(
 )  # fmt: skip
 
 
+def _has_components(xp: Namespace, m: Array) -> bool:
+    """Of matrices: Stan's checks of these types throw for those without."""
+    return bool(min(xp.shape(m)[-2:]) > 0)
+
+
 def _rotate(xp: Namespace, z: Array, by: int) -> Array:
     return xp.concatenate([z[..., by:], z[..., :by]], axis=-1)
 
@@ -79,11 +84,11 @@ def _zero_matrix_inverse(xp: Namespace, z: Array) -> Array:
 SUM_TO_ZERO_MATRIX = add(
     Constraint(
         "sum_to_zero_matrix", "a matrix whose rows and columns sum to zero", 2, 2, _zero_matrix, _zero_matrix_inverse,
-        lambda xp, z: xp.all(_sums_to_zero(xp, z), axis=-1)
-        & xp.all(_sums_to_zero(xp, xp.swapaxes(z, -1, -2)), axis=-1) & (min(xp.shape(z)[-2:]) > 0),
+        # Stan's check looks at the sum of all components alone, not at each row and column
+        lambda xp, z: _sums_to_zero(xp, xp.sum(z, axis=-1)) & _has_components(xp, z),
         lambda shape: (shape[0] - 1, shape[1] - 1),
         base="matrix", sizes=(2,), least_sizes=(1, 1),
-        reasons=faults.zero_sums,
+        reasons=faults.total,
     )
 )  # fmt: skip
 
@@ -126,7 +131,8 @@ def _rows(xp: Namespace, x: Array) -> tuple[Any, Any]:
 ROW_STOCHASTIC = add(
     Constraint(
         "row_stochastic_matrix", "a row stochastic matrix", 2, 2, _rows, simplex_inverse,
-        lambda xp, y: xp.all(is_simplex(xp, y), axis=-1), lambda shape: (shape[0], shape[1] - 1),
+        lambda xp, y: xp.all(is_simplex(xp, y), axis=-1) & _has_components(xp, y),
+        lambda shape: (shape[0], shape[1] - 1),
         base="matrix", sizes=(2,), least_sizes=(0, 1), interval=(0.0, 1.0),
         reasons=faults.stochastic("row"),
     )
@@ -142,7 +148,7 @@ COLUMN_STOCHASTIC = add(
     Constraint(
         "column_stochastic_matrix", "a column stochastic matrix", 2, 2, _columns,
         lambda xp, y: xp.swapaxes(simplex_inverse(xp, xp.swapaxes(y, -1, -2)), -1, -2),
-        lambda xp, y: xp.all(is_simplex(xp, xp.swapaxes(y, -1, -2)), axis=-1),
+        lambda xp, y: xp.all(is_simplex(xp, _transposed(xp, y)), axis=-1) & _has_components(xp, y),
         lambda shape: (shape[0] - 1, shape[1]),
         base="matrix", sizes=(2,), least_sizes=(1, 0), interval=(0.0, 1.0),
         reasons=faults.stochastic("column"),

@@ -65,15 +65,25 @@ _DOCS = {
 def _checked(xp: Namespace, name: str, record: Constraint, x: Array, given: Any, sizes: tuple[str, ...]) -> Any:
     """Unconstrained reals, and what the record takes beside them."""
     if sizes:
-        shape = tuple(size(name, n, s) for n, s in zip(sizes, given))
-        shape = shape if len(shape) == 2 else shape * 2  # one size is that of a square matrix
-        free = record.free_shape(shape, *given[: len(record.arguments)])
-        same_size(name, "the number of unconstrained values", xp.shape(x)[-1], "what the sizes ask for", free[0])
+        given = _checked_sizes(xp, name, record, x, [size(name, n, s) for n, s in zip(sizes, given)])
     else:
         _check_bounds(xp, name, record, x, given)
     if record is constraints.get("unit_vector"):
         _has_components(xp, name, record, x)
-    return xp.real(x), given[: len(record.arguments)]
+    return xp.real(x), given
+
+
+def _checked_sizes(
+    xp: Namespace, name: str, record: Constraint, x: Array, given: Sequence[int]
+) -> tuple[int, ...]:  # fmt: skip
+    """Rows and columns, where the record takes them: the type has values of them, and x as many free numbers."""
+    rows, cols = given[0], given[-1]  # one size is that of a square matrix
+    if record.is_tall:
+        refuse(rows < cols, lambda: StanDomainError(f"{name}: {rows} rows must not be fewer than {cols} columns!"))
+    sizes = (rows, cols) if record.is_sized else ()
+    free = record.free_shape((rows, cols), *sizes)
+    same_size(name, "the number of unconstrained values", xp.shape(x)[-1], "what the sizes ask for", free[0])
+    return sizes
 
 
 def _checked_value(xp: Namespace, name: str, record: Constraint, y: Array, given: Any) -> Any:

@@ -243,3 +243,39 @@ def test_arrays_without_elements_have_none_without_components(library, symbol):
     assert np.shape(value)[0] == 0
     with pytest.raises(StanIndexError, match="non-zero size"):
         call(library, symbol, np.zeros((2, 0)))
+
+
+def stans_free_matrix(z):
+    """The loops of Stan's `sum_to_zero_free`, which read neither the last row nor the last column."""
+    rows, columns = np.shape(z)[0] - 1, np.shape(z)[1] - 1
+    x, beta = np.zeros((rows, columns)), np.zeros(rows)
+    for j in reversed(range(columns)):
+        before, a_j = 0.0, ((j + 1) * (j + 2)) ** -0.5
+        for i in reversed(range(rows)):
+            a_i, b_j = ((i + 1) * (i + 2)) ** -0.5, (j + 1) * a_j
+            b_i = (i + 1) * a_i
+            x[i, j] = (z[i][j] + beta[i] + b_j * before) / (b_j * b_i)
+            beta[i] += a_j * (b_i * x[i, j] - before)
+            before += a_i * x[i, j]
+    return x
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("z", [[[1, 2], [-1, -2]], [[1, 2, 3], [3, -6, -3]], [[1, -1, 0], [0.5, 2, -1], [0, 0, -1.5]]])
+def test_of_matrices_stan_looks_at_the_sum_of_all_components_alone(library, z):
+    """Rows and columns that don't sum to zero are taken."""
+    found = plain(call(library, "sum_to_zero_matrix_unconstrain", np.array(z, float)))
+    np.testing.assert_allclose(found, stans_free_matrix(z), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("ending", ["constrain", "jacobian"])
+def test_matrices_have_the_sizes_that_are_asked_for(library, ending):
+    """Neither matrices without components nor of one have free values of correlations."""
+    for name in ("cholesky_factor_corr", "corr_matrix"):
+        for n in (0, 1, 2):
+            made = call(library, f"{name}_{ending}", np.zeros(n * (n - 1) // 2), n)
+            assert np.shape(made[0] if ending == "jacobian" else made) == (n, n)
+    for free, sizes in ((1, (1, 2)), (0, (0, 2))):
+        with pytest.raises(StanDomainError, match="must not be fewer than 2 columns"):
+            call(library, f"cholesky_factor_cov_{ending}", np.zeros(free), *sizes)
