@@ -20,7 +20,10 @@ _TAKEN = {"x": everywhere(FINITE), "y": everywhere(FINITE)}
 _NUMBERS = Domain(
     "finite, in vectors not nan", lambda xp, x: xp.isfinite(x) if xp.ndim(x) == 1 else ~xp.isnan(x), safe=0.0
 )  # fmt: skip
-_TAKEN_OF_VECTORS = {"x": _NUMBERS, "y": _NUMBERS}
+_ONE_SET = Domain(
+    "finite, alone or in vectors not nan",
+    lambda xp, x: xp.isfinite(x) if xp.ndim(x) == 1 and xp.shape(x)[0] > 1 else ~xp.isnan(x), safe=0.0,
+)  # fmt: skip
 _LENGTHS = Domain(
     "positive, of several dimensions finite", lambda xp, x: (x > 0) & xp.isfinite(x) if xp.ndim(x) else x > 0, safe=1.0
 )  # fmt: skip
@@ -48,15 +51,21 @@ def _two(texts: Sequence[str]) -> list[str]:
     return [t for t in texts if " y," in t]
 
 
-def _gaps(xp: Namespace, name: str, x: Array, y: Array) -> Array:
-    """x[i] - y[j] for all i and j, with an axis for the dimensions of vectors."""
+def _gaps(xp: Namespace, name: str, x: Array, y: Array | None) -> Array:
+    """x[i] - y[j] for all i and j, with an axis for the dimensions of vectors.
+
+    Without y they are those of one set, whose inputs have no distance to themselves, infinite ones too.
+    """
+    if y is None:
+        itself = xp.eye(xp.shape(x)[0], dtype=bool)
+        return xp.where(itself if xp.ndim(x) == 1 else itself[..., None], 0.0, _gaps(xp, name, x, x))
     if xp.ndim(x) == 1:
         return x[:, None] - y[None, :]
     same_size(name, "size of the vectors in x", xp.shape(x)[1], "size of those in y", xp.shape(y)[1])
     return x[:, None, :] - y[None, :, :]
 
 
-def _squared_distances(xp: Namespace, name: str, x: Array, y: Array, length_scale: Any = None) -> Array:
+def _squared_distances(xp: Namespace, name: str, x: Array, y: Array | None, length_scale: Any = None) -> Array:
     """Squared distances; divided by the squared length scales, one per dimension, if these are given."""
     gaps = _gaps(xp, name, x, y)
     squares = gaps * gaps
@@ -68,32 +77,33 @@ def _squared_distances(xp: Namespace, name: str, x: Array, y: Array, length_scal
     return xp.matmul(squares, 1.0 / xp.square(length_scale))
 
 
-def _scaled_square(xp: Namespace, name: str, x: Array, y: Array, length_scale: Array) -> Array:
+def _scaled_square(xp: Namespace, name: str, x: Array, y: Array | None, length_scale: Array) -> Array:
     if xp.ndim(length_scale):
         return _squared_distances(xp, name, x, y, length_scale)
     return _squared_distances(xp, name, x, y) / xp.square(length_scale)
 
 
-def _scaled_distance(xp: Namespace, name: str, x: Array, y: Array, length_scale: Array) -> Array:
+def _scaled_distance(xp: Namespace, name: str, x: Array, y: Array | None, length_scale: Array) -> Array:
     if xp.ndim(length_scale):
         return root(xp, _squared_distances(xp, name, x, y, length_scale))
     return root(xp, _squared_distances(xp, name, x, y)) / length_scale
 
 
-def _exp_quad(xp: Namespace, name: str, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
+def _exp_quad(xp: Namespace, name: str, x: Array, y: Array | None, sigma: Array, length_scale: Array) -> Array:
     return xp.square(sigma) * xp.exp(-0.5 * _scaled_square(xp, name, x, y, length_scale))
 
 
 _EXP_QUAD = _kernel("gp_exp_quad_cov")
-_EXP_QUAD_DOMAINS = {**_TAKEN_OF_VECTORS, "sigma": POSITIVE, "length_scale": _LENGTHS}
+_EXP_QUAD_DOMAINS = {"x": _ONE_SET, "sigma": POSITIVE, "length_scale": _LENGTHS}
+_EXP_QUAD_CROSS_DOMAINS = {**_EXP_QUAD_DOMAINS, "x": _NUMBERS, "y": _NUMBERS}
 
 
 @stan_function(*_one(_EXP_QUAD), domains=_EXP_QUAD_DOMAINS, examples=[(_X, 1.5, 0.7)])
 def gp_exp_quad_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
-    return _exp_quad(xp, "gp_exp_quad_cov", x, x, sigma, length_scale)
+    return _exp_quad(xp, "gp_exp_quad_cov", x, None, sigma, length_scale)
 
 
-@stan_function(*_two(_EXP_QUAD), domains=_EXP_QUAD_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
+@stan_function(*_two(_EXP_QUAD), domains=_EXP_QUAD_CROSS_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
 def gp_exp_quad_cross_cov(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
     return _exp_quad(xp, "gp_exp_quad_cov", x, y, sigma, length_scale)
 
@@ -106,11 +116,11 @@ _REMOVED += [t.replace("array[] vector", "array[] row_vector") for t in _REMOVED
     *_one(_REMOVED), domains=_EXP_QUAD_DOMAINS, examples=[(_X, 1.5, 0.7)], removed="2.33", successor="gp_exp_quad_cov"
 )
 def cov_exp_quad(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
-    return _exp_quad(xp, "cov_exp_quad", x, x, sigma, length_scale)
+    return _exp_quad(xp, "cov_exp_quad", x, None, sigma, length_scale)
 
 
 @stan_function(
-    *_two(_REMOVED), domains=_EXP_QUAD_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)], removed="2.33",
+    *_two(_REMOVED), domains=_EXP_QUAD_CROSS_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)], removed="2.33",
     successor="gp_exp_quad_cov",
 )  # fmt: skip
 def cross_cov_exp_quad(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
@@ -120,20 +130,21 @@ def cross_cov_exp_quad(xp: Namespace, x: Array, y: Array, sigma: Array, length_s
 _DOMAINS = {**_TAKEN, "sigma": POSITIVE_FINITE, "length_scale": POSITIVE_FINITE}
 
 
-def _exponential(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
+def _exponential(xp: Namespace, x: Array, y: Array | None, sigma: Array, length_scale: Array) -> Array:
     return xp.square(sigma) * xp.exp(-_scaled_distance(xp, "gp_exponential_cov", x, y, length_scale))
 
 
 _EXPONENTIAL = _kernel("gp_exponential_cov")
-_EXPONENTIAL_DOMAINS = {**_DOMAINS, **_TAKEN_OF_VECTORS}
+_EXPONENTIAL_DOMAINS = {**_DOMAINS, "x": _ONE_SET}
+_EXPONENTIAL_CROSS_DOMAINS = {**_DOMAINS, "x": _NUMBERS, "y": _NUMBERS}
 
 
 @stan_function(*_one(_EXPONENTIAL), domains=_EXPONENTIAL_DOMAINS, examples=[(_X, 1.5, 0.7)])
 def gp_exponential_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
-    return _exponential(xp, x, x, sigma, length_scale)
+    return _exponential(xp, x, None, sigma, length_scale)
 
 
-@stan_function(*_two(_EXPONENTIAL), domains=_EXPONENTIAL_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
+@stan_function(*_two(_EXPONENTIAL), domains=_EXPONENTIAL_CROSS_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
 def gp_exponential_cross_cov(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
     return _exponential(xp, x, y, sigma, length_scale)
 

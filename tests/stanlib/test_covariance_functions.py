@@ -92,10 +92,26 @@ def test_inputs_that_are_no_numbers_are_refused_where_stan_refuses_them(name, od
         bad[(1,) + (0,) * (x.ndim - 1)] = odd
         if x.ndim == 2 and np.isinf(odd) and name in WITH_INFINITE_VECTORS:
             assert np.isfinite(np.asarray(two(bad, x, *rest))).all()
+            kept = np.ix_([0, 2], [0, 2])
+            expected = np.diag(np.full(3, SIGMA**2))
+            expected[kept] = np.asarray(one(x, *rest))[kept]
+            np.testing.assert_allclose(one(bad, *rest), expected, rtol=1e-13)
             continue
         for call_of in (lambda: one(bad, *rest), lambda: two(bad, x, *rest), lambda: two(x, bad, *rest)):
             with pytest.raises(StanDomainError):
                 call_of()
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("name", WITH_INFINITE_VECTORS)
+def test_an_infinite_input_alone_has_no_distance_to_itself(library, name):
+    """Compiled Stan: the square of sigma; of two sets it throws, and so it does for NaN."""
+    for x in (np.array([np.inf]), np.array([[np.inf, 1.0]])):
+        np.testing.assert_allclose(call(library, f"{name}_cov", x, SIGMA, RHO), [[SIGMA**2]])
+        with pytest.raises(StanDomainError):
+            call(library, f"{name}_cov", x * np.nan, SIGMA, RHO)
+    with pytest.raises(StanDomainError):
+        call(library, f"{name}_cross_cov", np.array([np.inf]), X, SIGMA, RHO)
 
 
 def test_infinite_scales_are_taken_where_stan_takes_them():
