@@ -15,7 +15,8 @@ THROWN = ("cov_matrix[0] x = rep_matrix(1, 0, 0)", "array[2] cov_matrix[0] x = r
           "column_stochastic_matrix[2, 0] x = rep_matrix(1, 2, 0)",
           "cholesky_factor_cov[1, 2] x = [[1, 0]]", "cholesky_factor_cov[0, 2] x = rep_matrix(1, 0, 2)",
           "array[2] cholesky_factor_cov[1, 2] x = rep_array([[1, 0]], 2)",
-          "sum_to_zero_matrix[2, 2] x = [[1, 2], [3, 6]]", "sum_to_zero_matrix[2, 2] x = [[1e-8, 0], [0, 0.9e-8]]")  # fmt: skip
+          "sum_to_zero_matrix[2, 2] x = [[1, 2], [3, 6]]",
+          "sum_to_zero_matrix[2, 2] x = [[1e-8, 0], [0, 0.9e-8]]")  # fmt: skip
 TAKEN = ("corr_matrix[0] x = rep_matrix(1, 0, 0)", "cholesky_factor_corr[0] x = rep_matrix(1, 0, 0)",
          "ordered[0] x = rep_vector(1, 0)", "positive_ordered[0] x = rep_vector(1, 0)", "unit_vector[1] x = [-1]'",
          "array[0] unit_vector[0] x = rep_array(rep_vector(1, 0), 0)",

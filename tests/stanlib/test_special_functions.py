@@ -244,3 +244,28 @@ def test_hypergeometric_series():
     assert in_a[0] == pytest.approx(-power * math.log(0.6), rel=1e-13)
     assert in_a[1] == pytest.approx(-in_b[0], rel=1e-13)
     assert in_z == pytest.approx(0.7 * power / 0.6, rel=1e-13)
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+@pytest.mark.parametrize("a", [1.0, 2.0, 30.0])
+def test_derivatives_of_incomplete_gamma_are_densities_also_of_tiny_and_huge_arguments(library, a):
+    x = np.array([0.0, 1e-300, 1e-17, 1e-10, 0.3, 1e10, 1e160, 1e300])
+    density = scipy.stats.gamma.pdf(x, a)
+    kept = (x == 0) | (density > 1e-290) | (x > 1)
+    for name, sign in (("gammainc", 1), ("gammaincc", -1)):
+        np.testing.assert_allclose(derivatives(library, name, a, x)[1][kept], sign * density[kept], rtol=1e-8)
+    log_upper, q = derivatives(library, "log_gammaincc", a, x)[1], sp.gammaincc(a, x)
+    some = kept & (q > 0)
+    np.testing.assert_allclose(log_upper[some], -density[some] / q[some], rtol=1e-8)
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+@pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 3.0), (3.0, 1.0), (2.0, 2.0), (0.5, 1.0), (1.0, 0.5)])
+def test_derivatives_of_incomplete_beta_are_densities_up_to_the_ends(library, a, b):
+    x = np.array([0.0, 1e-17, 1e-10, 0.3, 1 - 1e-10, 1 - 2.0**-53, 1.0])
+    density = scipy.stats.beta.pdf(x, a, b)
+    finite = np.isfinite(density)
+    np.testing.assert_allclose(derivatives(library, "betainc", a, b, x)[2][finite], density[finite], rtol=1e-8)
+    logs, value_there = derivatives(library, "log_betainc", a, b, x)[2], sp.betainc(a, b, x)
+    some = finite & (value_there > 0)
+    np.testing.assert_allclose(logs[some], density[some] / value_there[some], rtol=1e-8)

@@ -85,6 +85,12 @@ def log1mexp(xp: Namespace, x: Array) -> Array:
     return xp.where(near, xp.log(-xp.expm1(xp.where(near, x, -1.0))), xp.log1p(-xp.exp(xp.where(near, -1.0, x))))
 
 
+def one_minus_exp(xp: Namespace, x: Array) -> Array:
+    """1 - exp(x) for x < 0, with its derivative: that of expm1 is computed from its value, which is -1 for small x."""
+    near = x > -LOG_2
+    return xp.where(near, -xp.expm1(xp.where(near, x, -1.0)), 1.0 - xp.exp(x))
+
+
 def logaddexp(xp: Namespace, x: Array, y: Array) -> Array:
     """log(exp(x) + exp(y)), with its derivatives also at infinities, and where x and y are equal."""
     above = x > y

@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from ..base import Array, Namespace, Real
-from .gamma import HALF_LOG_2_PI, log1mexp, log_power_ratio, stirling_error
+from .gamma import HALF_LOG_2_PI, log1mexp, log_power_ratio, one_minus_exp, stirling_error
 from .quadrature import CUTOFF, on_unit_interval, smaller_root
 
 _SHIFT = 8  # the integrand has two scales for small a: it is taken at a + 8, and the recurrence leads back
@@ -19,15 +19,18 @@ _SHIFT = 8  # the integrand has two scales for small a: it is taken at a + 8, an
 
 def betainc(xp: Namespace, a: Array, b: Array, x: Array) -> Array:
     """I_x(a, b), the probability of [0, x] under the beta distribution."""
+    first, last = _next_to_ends(xp, a, b, x)
     a, b, x, ends = _inside(xp, a, b, x)
     direct, log_direct = _direct(xp, a, b, x, 1 - x)
-    return _with_ends(xp, ends, xp.where(direct, xp.exp(log_direct), -xp.expm1(log_direct)), 0.0, 1.0)
+    value = xp.where(direct, xp.exp(log_direct), one_minus_exp(xp, log_direct))
+    return _with_ends(xp, ends, value, first, 1.0 - last)
 
 
 def log_betainc(xp: Namespace, a: Array, b: Array, x: Array) -> Array:
     """log I_x(a, b), which does not underflow."""
+    _, last = _next_to_ends(xp, a, b, x)
     a, b, x, ends = _inside(xp, a, b, x)
-    return _with_ends(xp, ends, log_betainc_inside(xp, a, b, x, 1 - x), -xp.inf, 0.0)
+    return _with_ends(xp, ends, log_betainc_inside(xp, a, b, x, 1 - x), -xp.inf, 0.0 - last)
 
 
 def log_betainc_inside(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
@@ -54,6 +57,18 @@ def _inside(xp: Namespace, a: Array, b: Array, x: Array) -> Any:
     at_one = unit & (positive & (x == 1) | (a == 0) & (b > 0))
     ends = (inside, at_zero, at_one)
     return xp.where(inside, a, 1.0), xp.where(inside, b, 1.0), xp.where(inside, x, 0.5), ends
+
+
+def _next_to_ends(xp: Namespace, a: Array, b: Array, x: Array) -> tuple[Array, Array]:
+    """The mass below x next to 0 and that above x next to 1, which are 0 there, for their derivatives.
+
+    The density at 0 is b for a = 1, at 1 it is a for b = 1; 0 for larger ones. For smaller ones it is infinite.
+    """
+    a, b, x = xp.reals((a, b, x))
+    at_zero = (x == 0) & (a == 1) & (b > 0) & (b < xp.inf)
+    at_one = (x == 1) & (b == 1) & (a > 0) & (a < xp.inf)
+    first = xp.where(at_zero, b, 0.0) * xp.where(at_zero, x, 0.0)
+    return first, xp.where(at_one, a, 0.0) * xp.where(at_one, 1 - x, 0.0)
 
 
 def _with_ends(xp: Namespace, ends: tuple[Array, ...], value: Array, at_zero: Real, at_one: Real) -> Array:

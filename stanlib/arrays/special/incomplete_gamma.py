@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import Array, Namespace, Real
-from .gamma import lgamma1p, log1mexp, log_gamma_kernel
+from .gamma import lgamma1p, log1mexp, log_gamma_kernel, one_minus_exp
 from .quadrature import CUTOFF, on_unit_interval, smaller_root
 
 _SHIFT = 8  # P's integrand has two scales for small a: it is taken at a + 8, and the recurrence leads back
@@ -19,49 +19,53 @@ _SERIES = 16
 
 def gammainc(xp: Namespace, a: Array, x: Array) -> Array:
     """P(a, x), the probability of [0, x] under the gamma distribution of shape a."""
-    a, x, inside = _inside(xp, a, x)
+    a, x, ends, first = _inside(xp, a, x)
     lower, log_direct = _direct(xp, a, x)
-    value = xp.where(lower, xp.exp(log_direct), -xp.expm1(log_direct))
-    return _with_edges(xp, inside, value, 0.0, 1.0)
+    value = xp.where(lower, xp.exp(log_direct), one_minus_exp(xp, log_direct))
+    return _with_edges(xp, ends, value, first, 1.0)
 
 
 def gammaincc(xp: Namespace, a: Array, x: Array) -> Array:
     """Q(a, x) = 1 - P(a, x)."""
-    a, x, inside = _inside(xp, a, x)
+    a, x, ends, first = _inside(xp, a, x)
     lower, log_direct = _direct(xp, a, x)
     small, q = _small(xp, a, x, log_direct)
-    value = xp.where(small, q, xp.where(lower, -xp.expm1(log_direct), xp.exp(log_direct)))
-    return _with_edges(xp, inside, value, 1.0, 0.0)
+    value = xp.where(small, q, xp.where(lower, one_minus_exp(xp, log_direct), xp.exp(log_direct)))
+    return _with_edges(xp, ends, value, 1.0 - first, 0.0)
 
 
 def log_gammainc(xp: Namespace, a: Array, x: Array) -> Array:
     """log P(a, x), which does not underflow."""
-    a, x, inside = _inside(xp, a, x)
+    a, x, ends, _ = _inside(xp, a, x)
     lower, log_direct = _direct(xp, a, x)
     small, q = _small(xp, a, x, log_direct)
     value = xp.where(small, xp.log1p(-q), xp.where(lower, log_direct, log1mexp(xp, log_direct)))
-    return _with_edges(xp, inside, value, -xp.inf, 0.0)
+    return _with_edges(xp, ends, value, -xp.inf, 0.0)
 
 
 def log_gammaincc(xp: Namespace, a: Array, x: Array) -> Array:
     """log Q(a, x), which does not underflow."""
-    a, x, inside = _inside(xp, a, x)
+    a, x, ends, first = _inside(xp, a, x)
     lower, log_direct = _direct(xp, a, x)
     small, q = _small(xp, a, x, log_direct)
     value = xp.where(small, xp.log(q), xp.where(lower, log1mexp(xp, log_direct), log_direct))
-    return _with_edges(xp, inside, value, 0.0, -xp.inf)
+    return _with_edges(xp, ends, value, 0.0 - first, -xp.inf)
 
 
 def _inside(xp: Namespace, a: Array, x: Array) -> Any:
-    """The arguments, replaced where they are at an end or outside of (0, inf), and where they are not."""
+    """The arguments, replaced where they are at an end or outside of (0, inf), where they are not, and P next to 0.
+
+    That is x for a = 1, whose density at 0 is 1; 0 for larger a. For smaller ones it is infinite.
+    """
     a, x = xp.real(a), xp.real(x)
+    first = xp.where((a == 1) & (x == 0), x, 0.0)
     inside = (a > 0) & (x > 0) & (x < xp.inf) & (a < xp.inf)
     at_zero = (a > 0) & ((x == 0) | (a == xp.inf) & (x < xp.inf))
     at_infinity = (a > 0) & (a < xp.inf) & (x == xp.inf)
-    return xp.where(inside, a, 1.0), xp.where(inside, x, 1.0), (inside, at_zero, at_infinity)
+    return xp.where(inside, a, 1.0), xp.where(inside, x, 1.0), (inside, at_zero, at_infinity), first
 
 
-def _with_edges(xp: Namespace, where: tuple[Array, ...], value: Array, at_zero: float, at_infinity: float) -> Array:
+def _with_edges(xp: Namespace, where: tuple[Array, ...], value: Array, at_zero: Real, at_infinity: Real) -> Array:
     inside, zero, infinity = where
     return xp.where(inside, value, xp.where(zero, at_zero, xp.where(infinity, at_infinity, xp.nan)))
 
@@ -71,9 +75,9 @@ def _direct(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array]:
     lower = (x <= a) | (x < _SMALL)
     shifted = xp.where(lower, a + _SHIFT, a)
     s = _integral(xp, shifted, x, lower)
-    recurred = s
+    recurred, factor = s, xp.where(lower, x, 0.0)  # powers of large x are infinite
     for k in reversed(range(_SHIFT)):
-        recurred = (1 + x * recurred) / (a + k)
+        recurred = (1 + factor * recurred) / (a + k)
     return lower, log_gamma_kernel(xp, a, x) + xp.log(xp.where(lower, recurred, s))
 
 
