@@ -1,13 +1,24 @@
 """Bessel functions. Source: Stan Functions Reference, "Combinatorial functions"."""
 from __future__ import annotations
 
+from functools import partial
+
 from ..arrays.base import Array, Namespace, Real
 from ..checks import elementwise, of_reals
 from ..domains import NONNEGATIVE, NOT_NAN, Domain, or_nan
+from ..errors import StanDomainError
 from ..registry import stan_function
+from ..rejection import refuse
 
 POSITIVE_OR_NAN = or_nan("positive", lambda xp, x: x > 0)
 AT_LEAST_MINUS_1 = Domain("greater than or equal to -1", lambda xp, x: x >= -1)
+
+
+def _finite(xp: Namespace, name: str, value: Array, x: Array) -> Array:
+    """The value at x. Stan throws for what overflows, as I_v for large arguments and Y_v and K_v next to 0."""
+    error = partial(StanDomainError, f"{name}: the value is too large for a number")
+    refuse(xp.isinf(value) & (xp.abs(x) < xp.inf), error)
+    return value
 
 
 @stan_function("R bessel_first_kind(N v, X x)", domains={"x": NOT_NAN}, examples=[(1, 2.5), (3, 40.0)])
@@ -21,7 +32,7 @@ def bessel_first_kind(xp: Namespace, v: Array, x: Array) -> Array:
 @elementwise
 def bessel_second_kind(xp: Namespace, v: Array, x: Array) -> Array:
     """Y_v(x)."""
-    return xp.yv(v, x)
+    return _finite(xp, "bessel_second_kind", xp.yv(v, x), x)
 
 
 @stan_function("R modified_bessel_first_kind(N v, X z)", domains={"z": NOT_NAN}, examples=[(1, 2.5), (3, 40.0)])
@@ -29,7 +40,7 @@ def bessel_second_kind(xp: Namespace, v: Array, x: Array) -> Array:
 def modified_bessel_first_kind(xp: Namespace, v: Real, z: Array) -> Array:
     """I_v(z), which is odd in z for odd v."""
     z = xp.real(z)
-    positive = xp.exp(xp.log_iv(xp.abs(v), xp.abs(z)))
+    positive = _finite(xp, "modified_bessel_first_kind", xp.exp(xp.log_iv(xp.abs(v), xp.abs(z))), z)
     return xp.where((z < 0) & (v % 2 == 1), -positive, positive)
 
 
@@ -39,7 +50,7 @@ def modified_bessel_first_kind(xp: Namespace, v: Real, z: Array) -> Array:
 @elementwise
 def modified_bessel_second_kind(xp: Namespace, v: Array, z: Array) -> Array:
     """K_v(z)."""
-    return xp.kv(v, z)
+    return _finite(xp, "modified_bessel_second_kind", xp.kv(v, z), z)
 
 
 @stan_function(

@@ -234,6 +234,18 @@ def test_bessel_functions(library):
     assert call(library, "modified_bessel_first_kind", -3, -2.0) == pytest.approx(sp.iv(3, -2.0), rel=1e-12)
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_bessel_functions_that_overflow_are_refused(library):
+    """Stan throws for finite arguments."""
+    for symbol, v, x in (
+        ("modified_bessel_first_kind", 1, 800.0), ("modified_bessel_first_kind", 0, -1e4),
+        ("modified_bessel_second_kind", 2, 1e-200), ("bessel_second_kind", 3, 1e-150),
+    ):  # fmt: skip
+        with pytest.raises(StanDomainError, match="too large"):
+            call(library, symbol, v, x)
+    assert call(library, "modified_bessel_first_kind", 0, np.inf) == np.inf
+
+
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_derivatives_of_bessel_functions(library):
     x = np.array([0.7, 2.5, 9.0])

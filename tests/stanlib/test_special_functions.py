@@ -269,3 +269,20 @@ def test_derivatives_of_incomplete_beta_are_densities_up_to_the_ends(library, a,
     logs, value_there = derivatives(library, "log_betainc", a, b, x)[2], sp.betainc(a, b, x)
     some = finite & (value_there > 0)
     np.testing.assert_allclose(logs[some], density[some] / value_there[some], rtol=1e-8)
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+@pytest.mark.parametrize("v", [-0.7, 0.0, 1.0, 20.0])
+def test_modified_bessel_function_of_huge_arguments(library, v):
+    x = np.array([1e13, 1e17, 1e50, 1e155, 1e300])
+    expected = x - 0.5 * np.log(2 * np.pi * x) - (4 * v * v - 1) / (8 * x)
+    np.testing.assert_allclose(value(library, "log_iv", v, x), expected, rtol=1e-15)
+    in_order, in_x = derivatives(library, "log_iv", v, x)
+    np.testing.assert_allclose(in_order, -v / x, rtol=1e-10, atol=1e-310)
+    np.testing.assert_allclose(in_x, 1 - 0.5 / x, rtol=1e-15)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_modified_bessel_function_of_order_minus_one_is_that_of_order_one(library):
+    x = np.array([1e-3, 0.5, 20.0, 600.0])
+    np.testing.assert_allclose(value(library, "log_iv", -1.0, x), np.log(sp.iv(1, x)), rtol=1e-10)

@@ -13,6 +13,7 @@ from .gamma import horner
 
 _SHIFT = 20
 _TERMS = 10
+_FAR = 1e10
 
 
 def _uniform_polynomials() -> list[tuple[float, ...]]:
@@ -39,10 +40,20 @@ def log_iv(xp: Namespace, v: Array, x: Array) -> Array:
     inside = (x > 0) & (x < xp.inf) & (v >= -1) & (v < xp.inf)
     ends = xp.where((x == 0) & (v != 0), xp.where(v > 0, -xp.inf, xp.inf), xp.where(x == 0, 0.0, x))
     ends = xp.where((v == xp.inf) & (x < xp.inf), -xp.inf, xp.where((x >= 0) & (v >= -1), ends, xp.nan))
-    v, x = xp.where(inside, v, 1.0), xp.where(inside, x, 1.0)
+    far = inside & (x > _FAR * (1 + v * v))
+    at_infinity = _log_far(xp, xp.where(far, v, 0.0), xp.where(far, x, 1.0))
+    v, x = xp.where(inside, v, 1.0), xp.where(inside & ~far, x, 1.0)
     small = (x * x < 2 * (v + 1)) & (v > -0.5)
     value = v * xp.log(x) + xp.where(small, _log_series(xp, v, x, small), _log_recurred(xp, v, x))
-    return xp.where(inside, value, ends)
+    return xp.where(far, at_infinity, xp.where(inside, value, ends))
+
+
+def _log_far(xp: Namespace, v: Array, x: Array) -> Array:
+    """log I_v(x) for x far above v^2, by the first terms of Hankel's expansion (DLMF 10.40.1).
+
+    The differences of the recurrence's logarithms are lost there.
+    """
+    return x - 0.5 * (math.log(2 * math.pi) + xp.log(x)) - (4 * v * v - 1) / (8 * x)
 
 
 def _log_series(xp: Namespace, v: Array, x: Array, small: Array) -> Array:
