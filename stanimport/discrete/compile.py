@@ -20,12 +20,13 @@ from .adding import without_adding_calls
 from .branches import without_continue
 from .exclusions import impossible, without_excluded
 from .lookups import looked_up
-from .nodes import renamed, with_names
-from .normal import normalized
+from .nodes import apart, renamed, with_names
+from .normal import normalized, with_sizes
 from .origins import Origins, Reading
 from .outcomes import with_impossible_ones
 from .parameters import Discrete, Stmts, of_program, setup, text, variable
 from .recorded import verify_steps
+from .settled import with_settled_sizes
 from .tables import table
 from .tallies import Tallies, counted
 from .zeros import by_value
@@ -42,7 +43,7 @@ def summed_out(program: typed.TypedProgram, names: Fresh) -> tuple[typed.TypedPr
         StanSemanticError: for what can't be done for every value of them.
     """
     discrete = of_program(program, names)
-    program = without_adding_calls(program, names)
+    program = without_adding_calls(with_settled_sizes(program, names), names)
     return Summing(program, discrete, names).program(), tuple(d.declaration for d in discrete.values())
 
 
@@ -54,7 +55,7 @@ class Summing:
 
     def program(self) -> typed.TypedProgram:
         """The program of continuous parameters: its model adds the log sum, and its quantities begin with a draw."""
-        derived = without_continue(self.source.block("transformed parameters"))
+        derived = without_continue(with_sizes(self.source.block("transformed parameters"), self.sizes()))
         of_derived = uses.depending(derived, self.discrete)
         terms.verify(derived, of_derived, terms.adding_functions(self.source))
         kept = tuple(terms.rest(derived, of_derived))
@@ -90,7 +91,7 @@ class Summing:
 
     def model(self, body: Stmts) -> tuple[Stmts, tuple[gprob.Expr, ...]]:
         """The statements that make all tables, among those of all other terms; the arguments of sum and draw."""
-        body = without_continue(body)
+        body = without_continue(with_sizes(apart(body, self.names), self.sizes()))
         terms.verify(body, self.depending(body), terms.adding_functions(self.source))
         terms.verify_target_reads(body, self.depending(body), terms.reading_functions(self.source))
         sizes = self.sizes()

@@ -130,8 +130,13 @@ def size(e: gprob.Expr, sizes: Sizes) -> gprob.Expr | None:
     if isinstance(e, (gprob.MakeArray, gprob.MakeRow)):
         return gprob.int_const(len(e.items), e.span)
     if isinstance(e, gprob.Cond):
-        return size(e.then, sizes)
+        then, otherwise = size(e.then, sizes), size(e.otherwise, sizes)
+        if then is None or otherwise is None or same(then, otherwise):
+            return then and otherwise
+        return gprob.Cond(INT, e.span, e.condition, then, otherwise)
     if isinstance(e, gprob.Apply):
+        if e.function.name == "transpose" and e.type in (VECTOR, ROW_VECTOR):
+            return size(e.arguments[0], sizes)
         if e.function.name in ("rep_vector", "rep_row_vector") or e.function.name == "rep_array":
             return e.arguments[1]
         if e.function.name in ("to_vector", "to_row_vector", "to_array_1d") and dimensions(e.arguments[0].type) == 1:
@@ -139,6 +144,13 @@ def size(e: gprob.Expr, sizes: Sizes) -> gprob.Expr | None:
         if is_by_component(e) or e.function.name == "rows_dot_product":
             return next((s for a in e.arguments if is_container(a.type) and (s := size(a, sizes)) is not None), None)
     return None
+
+
+def not_negative(count: gprob.Expr) -> gprob.Expr:
+    """A number of components: that of `x[3:1]` is 0, not the difference of the bounds."""
+    if isinstance(count, (gprob.Var, gprob.Const)):
+        return count
+    return call("max", count.span, count, gprob.int_const(0, count.span))
 
 
 def _size_of_index(e: gprob.Index, sizes: Sizes) -> gprob.Expr | None:

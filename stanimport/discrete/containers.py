@@ -14,7 +14,7 @@ from ..ir.calls import call
 from ..ir.fresh import Fresh
 from ..ir.gprob import is_density
 from ..ir.likeness import same
-from .components import component, component_at, is_container, size
+from .components import component, component_at, is_container, not_negative, size
 from .parameters import Stmts
 
 
@@ -116,6 +116,7 @@ class _Components:
 
     def agree(self, s: gprob.Stmt, a: gprob.Expr, b: gprob.Expr) -> gprob.Stmt:
         """Containers of different sizes are an error."""
+        a, b = not_negative(a), not_negative(b)
         message = gprob.Message(s.span, "reject", ("containers that belong together have the sizes ", a, " and ", b))
         return gprob.If(s.span, call("logical_neq", s.span, a, b), (message,))
 

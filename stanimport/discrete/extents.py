@@ -18,9 +18,10 @@ from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
 from ..source import Span
-from .components import is_by_component, is_container, size
+from .components import is_by_component, is_container, not_negative, size
 from .nodes import with_names
 from .parameters import Stmts, variable
+from .unset import Unset
 
 
 def checked(
@@ -33,8 +34,14 @@ def checked(
         static: The variables that depend on data alone; others are not in these statements.
         sizes: The declarations of all variables.
     """
-    checks = _Checks(tainted, sizes, names, set(static))
-    made = checks.block(body)
+    told: frozenset[str] = frozenset()
+    while True:
+        known, extents = set(static), dict[str, gprob.Var]()
+        checks = _Checks(tainted, sizes, names, known, extents, Unset(sizes, extents, known, told))
+        made = checks.block(body)
+        if checks.unset.untold <= told:
+            break
+        told |= checks.unset.untold
     own = (*uses.loop_indices(made), *uses.declared(made))
     return with_names(made, {n: names.helper(n) for n in sorted(own)})
 
@@ -45,9 +52,10 @@ class _Checks:
     sizes: Mapping[str, gprob.Sized]
     names: Fresh
     known: set[str]  # variables whose value these statements have
+    extents: dict[str, gprob.Var]  # arrays of ints, of the sizes of containers
+    unset: Unset  # of the same variables and arrays
     loops: dict[str, gprob.For] = field(default_factory=dict)
     checks: set[str] = field(default_factory=set)  # the variables that are there to check something
-    extents: dict[str, gprob.Var] = field(default_factory=dict)  # arrays of zeros, of the sizes of containers
 
     def statement(self, s: gprob.Stmt) -> Iterator[gprob.Stmt]:
         """What stands in place of a statement."""
@@ -60,9 +68,15 @@ class _Checks:
         elif isinstance(s, gprob.If):
             yield from self.branch(s)
         elif traversal.bodies(s):
-            self.known -= uses.written((s,))
+            self.passed_over(s)
         else:
             yield from self.read(traversal.children(s))
+            yield from self.unset.of_term(s)
+
+    def passed_over(self, s: gprob.Stmt) -> None:
+        """A statement with others inside, of which data don't tell which ones run."""
+        self.known -= uses.written((s,))
+        self.unset.untold |= uses.written((s,))
 
     def declared(self, s: gprob.Declare) -> Iterator[gprob.Stmt]:
         """A container's array of zeros; another variable that data decide as it is."""
@@ -79,6 +93,7 @@ class _Checks:
             yield gprob.Declare(s.span, name, gprob.Sized(t, s.sized.shape), None, zeros)
             self.extents[s.name] = variable(t, s.span, name)
             self.known.add(name)
+            self.unset.declared(s)
         if s.value is not None:
             yield from self.read([s.value])
             yield from self.of_size(s.name, s.value, s.span)
@@ -94,11 +109,13 @@ class _Checks:
                 self.known.discard(s.place.name)
             return
         yield from self.read([s.value, *traversal.children(s.place)])
+        yield from self.unset.of_term(s)
         if not s.place.steps:
             yield from self.of_size(s.place.name, s.value, s.span)
         elif len(s.place.steps) == 1 and not s.place.steps[0].item:
             yield from self.part(s.place.name, s.place.steps[0].indices, s.place.span)
             yield from self.of_part(s)
+        yield from self.unset.set(s)
 
     def loop(self, s: gprob.For) -> Iterator[gprob.Stmt]:
         """A loop of the checks in its body, if data decide its bounds and nothing leaves it early."""
@@ -106,11 +123,11 @@ class _Checks:
         outer = written - uses.declared(s.body) - {s.name}
         self.known -= outer  # what it was in the iteration before is not told
         if not self.is_known((s.lower, s.upper)) or uses.breaks(s.body):
-            self.known -= written
+            self.passed_over(s)
             return
         self.known.add(s.name)
         self.loops[s.name] = s
-        body = self.block(s.body)
+        body = self.inside(s, s.body)
         self.known -= written
         if self.does(body):
             yield gprob.For(s.span, s.name, s.lower, s.upper, body)
@@ -118,18 +135,27 @@ class _Checks:
     def branch(self, s: gprob.If) -> Iterator[gprob.Stmt]:
         if not self.is_known(s.condition):
             yield from self.read([s.condition])
-            self.known -= uses.written((s,))
+            self.passed_over(s)
             return
-        sides = self.block(s.then), self.block(s.otherwise)
+        sides = self.inside(s, s.then), self.inside(s, s.otherwise)
         if any(sides):
             yield gprob.If(s.span, s.condition, *sides)
 
     def block(self, body: Stmts) -> Stmts:
         return tuple(t for s in body for t in self.statement(s))
 
+    def inside(self, s: gprob.Stmt, body: Stmts) -> Stmts:
+        """A body inside of a loop or branch."""
+        here = len(self.unset.here)
+        self.unset.around.append(s)
+        made = self.block(body)
+        self.unset.left()
+        del self.unset.here[here:]
+        return made
+
     def does(self, body: Stmts) -> bool:
         """Whether some statement checks something."""
-        return bool(uses.declared(body) & self.checks)
+        return bool(uses.declared(body) & self.checks) or self.unset.keeps(body)
 
     def is_known(self, node: object) -> bool:
         return uses.names_in(node) <= self.known
@@ -183,8 +209,8 @@ class _Checks:
         if same(a, b) or not self.is_known((a, b)):
             return
         t = array(INT, 1)
-        zeros = raw("discrete_filled__", t, span, gprob.int_const(0, span), b)
-        yield self.check("size", gprob.Sized(t, (a,)), zeros)
+        zeros = raw("discrete_filled__", t, span, gprob.int_const(0, span), not_negative(b))
+        yield self.check("size", gprob.Sized(t, (not_negative(a),)), zeros)
 
     def check(self, name: str, sized: gprob.Sized, value: gprob.Expr) -> gprob.Stmt:
         """A variable that can't be set where Stan throws."""

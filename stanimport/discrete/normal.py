@@ -6,20 +6,24 @@ loops over components, sums become terms of their own.
 """
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Set
+from dataclasses import replace
 from typing import Any
 
 from stanlib.dataclass import dataclass
-from stanlib.types import dimensions
+from stanlib.types import MATRIX, Array, dimensions
 
 from ..ir import gprob, traversal, uses
+from ..ir.calls import call
 from ..ir.fresh import Fresh
+from ..ir.likeness import same
 from .appended import in_parts
 from .bounded import bounded
 from .branches import composed, with_conditions
 from .calls import without_calls
 from .carried import without_carried
-from .components import plain, size
+from .components import not_negative, plain, size
 from .containers import by_component
 from .counters import without_counters
 from .extents import checked
@@ -124,15 +128,33 @@ def with_sizes(body: Stmts, outer: Mapping[str, gprob.Sized]) -> Stmts:
     def known(e: object) -> Any:
         if isinstance(e, gprob.Apply) and e.function.name in _SIZES:
             of = e.arguments[0]
-            if e.function.name == "size" or _is_line(of, e.function.name):
-                found = size(of, sizes)
-                return e if found is None else found
-        return e
+            if isinstance(of, gprob.Var) and of.name in sizes and dimensions(of.type) > 1:
+                return traversal.rewrite(_of_many(e, sizes[of.name].shape), known)
+            if _is_line(of, e.function.name):
+                found = traversal.rewrite(size(of, sizes), known)
+                return e if found is None else found if isinstance(of, gprob.Var) else not_negative(found)
+        return _to_size(e) if isinstance(e, gprob.For) else e
 
     out: Stmts = traversal.rewrite(body, known)
     return out
 
 
+def _to_size(loop: gprob.For) -> gprob.For:
+    """A loop from 1 on up to a number that may be negative as well: it is empty then as it is for 0."""
+    e, zero, one = loop.upper, gprob.int_const(0, loop.span), gprob.int_const(1, loop.span)
+    if not isinstance(e, gprob.Apply) or e.function.name != "max" or not same(loop.lower, one):
+        return loop
+    return replace(loop, upper=e.arguments[0]) if same(e.arguments[1:], (zero,)) else loop
+
+
+def _of_many(e: gprob.Apply, shape: tuple[gprob.Expr, ...]) -> gprob.Expr:
+    """The size that a function tells of a variable with several axes."""
+    if e.function.name == "num_elements" or e.function.name == "size" and e.arguments[0].type == MATRIX:
+        return functools.reduce(lambda a, b: call("multiply", e.span, a, b), shape)
+    return shape[1] if e.function.name == "cols" else shape[0]
+
+
 def _is_line(e: gprob.Expr, function: str) -> bool:
-    """Whether one number says how large a container is, or how many rows it has."""
-    return dimensions(e.type) == 1 and function != "cols" or function == "rows"
+    """Whether one number says how large a container is, or it is the number of rows that is asked for."""
+    one = isinstance(e.type, Array) if function == "size" else function == "rows"
+    return dimensions(e.type) == 1 and function != "cols" or one
