@@ -14,7 +14,7 @@ from stanlib.types import dimensions, is_scalar
 from ..ir import gprob, traversal, uses
 from ..ir.calls import call
 from ..ir.fresh import Fresh
-from .components import component_type, size
+from .components import component_type, not_negative, size
 from .parameters import Stmts, variable
 
 _APPENDING = ("append_array", "append_row", "append_col")
@@ -60,6 +60,7 @@ class _Parts:
         first, second = (gprob.int_const(1, e.span) if is_scalar(a.type) else size(a, self.sizes) for a in e.arguments)
         if first is None or second is None or not uses.mentions(e, self.tainted):
             return e
+        first, second = not_negative(first), not_negative(second)
         joined = variable(e.type, e.span, self.names.helper("joined"))
         self.tainted.add(joined.name)
         self.sizes[joined.name] = gprob.Sized(e.type, (call("add", e.span, first, second),))

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from tests.discrete.small import Variable
-from tests.discrete.styles import LIMIT, B, N, Z, _ints, _normals, style
+from tests.discrete.styles import LIMIT, ONE_TWO, B, N, Z, _ints, _normals, style
 
 # --- components that several statements add up -----------------------------------------------------------------------
 
@@ -209,3 +209,46 @@ parameters { real a; real b; %discrete% }
 model { array[T + 1] int n; n[1] = 2; for (t in 1:T) n[t + 1] = n[t] + z[t];
   for (t in 1:T) { target += bernoulli_logit_lpmf(z[t] | a - b * n[t]); y[t] ~ normal(b * n[t + 1], 1); } }""",
     {"T": 6, "y": _normals(6)}, Variable("z", (6,), 0, 2), limit=600)
+
+# --- models of the literature, in words of their own -----------------------------------------------------------------
+
+style("trap response and transience", """data { int M; int T; array[M, T] int y; array[M] int first; %given% }
+parameters { real<lower=0, upper=1> phi; vector<lower=0, upper=1>[2] p; real<lower=0, upper=1> tau; %discrete% }
+model { for (i in 1:M) { target += bernoulli_lpmf(w[i] | tau);
+  for (t in (first[i] + 1):T) { int before = t == first[i] + 1 ? 1 : z[i, t - 1];
+    target += bernoulli_lpmf(z[i, t] | before * phi * (t == first[i] + 1 ? 1 - w[i] : 1));
+    y[i, t] ~ bernoulli(z[i, t] * (y[i, t - 1] ? p[2] : p[1])); }
+  for (t in 1:first[i]) target += bernoulli_lpmf(z[i, t] | 0.5); } }""",
+    {"M": 2, "T": 4, "y": [[1, 0, 1, 0], [0, 1, 0, 0]], "first": [1, 2]},
+    Variable("w", (2,), 0, 2), Variable("z", (2, 4), 0, 2))
+style("events of uncertain states", """functions { real event_lpmf(int e, int s, vector p, real d) {
+    if (s == 3) return e == 0 ? 0 : negative_infinity();
+    if (e == 0) return log1m(p[s]);
+    return log(p[s]) + (e == 3 ? log1m(d) : e == s ? log(d) + log(0.9) : log(d) + log(0.1)); } }
+data { int T; array[T] int e; %given% }
+parameters { array[2] simplex[3] move; vector<lower=0, upper=1>[2] p; real<lower=0, upper=1> d; %discrete% }
+transformed parameters { array[3] vector[3] all_moves; all_moves[1:2] = move; all_moves[3] = [0, 0, 1]'; }
+model { target += log(z[1] == 1 ? 0.6 : z[1] == 2 ? 0.4 : 0);
+  for (t in 2:T) target += categorical_lpmf(z[t] | all_moves[z[t - 1]]);
+  for (t in 1:T) e[t] ~ event(z[t], p, d); }""",
+    {"T": 5, "e": [1, 0, 3, 2, 0]}, Variable("z", (5,), 1, 3), limit=60)
+style("a tree whose parents are data", """data { int N; array[N] int up; array[N] int tip; vector[N] l; %given% }
+parameters { real<lower=0> rate; %discrete% }
+model { rate ~ exponential(1); for (n in 1:N) { if (up[n] == 0) target += log(0.5);
+    else { real same = 0.5 + 0.5 * exp(-2 * rate * l[n]); target += z[n] == z[up[n]] ? log(same) : log1m(same); }
+    if (tip[n] >= 0) { if (z[n] != tip[n]) target += negative_infinity(); } } }""",
+    {"N": 7, "up": [0, 1, 1, 2, 2, 3, 3], "tip": [-1, -1, -1, 0, 1, 1, -1], "l": [0, 0.3, 0.2, 0.5, 0.1, 0.4, 0.3]},
+    Variable("z", (7,), 0, 2))
+style("Gaussian processes", """data { int N; int S; array[N] real x; array[S] vector[N] y; %given% }
+parameters { vector<lower=0>[2] rho; simplex[2] share; %discrete% }
+model { array[2] matrix[N, N] L; rho ~ lognormal(0, 1);
+  for (k in 1:2) L[k] = cholesky_decompose(add_diag(gp_exp_quad_cov(x, 1.0, rho[k]), 0.1));
+  for (s in 1:S) { target += categorical_lpmf(z[s] | share);
+    y[s] ~ multi_normal_cholesky(rep_vector(0, N), L[z[s]]); } }""",
+    {"N": 3, "S": 3, "x": [0.0, 0.5, 1.2], "y": _normals(3, 3)}, ONE_TWO)
+style("difficult items", """data { int J; int R; array[R] int i; array[R] int j; array[R] int y; %given% }
+parameters { vector[J] able; vector[6] hard; real<lower=0, upper=1> p; %discrete% }
+model { able ~ normal(1, 1); hard ~ normal(0, 1); target += bernoulli_lpmf(z | p); vector[R] eta;
+  for (n in 1:R) eta[n] = (2 * z[i[n]] - 1) * able[j[n]] * exp(hard[i[n]]);
+  y ~ bernoulli_logit(eta); }""",
+    {"J": 3, "R": 9, "i": _ints(1, 6, 9), "j": _ints(1, 3, 9), "y": _ints(0, 1, 9)}, B)

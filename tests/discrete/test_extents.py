@@ -81,12 +81,17 @@ SIZES = {
     "empty": "vector[0] m = mu[z[N:1]]; vector[size(z[N:1])] a = m;"
     " y[1] ~ normal(mu[z[1]] + sum(a) + size(z[N:1]), 1);",
     "empty operands": "vector[0] a; y[N:1] ~ normal(mu[z[N:1]] + a, 1); y[1] ~ normal(mu[z[2]], 1);",
+    "empty parts": "array[4] int k = append_array(append_array(z[N:1], z), z[N:1]); y ~ normal(mu[k], 1);",
+    "of one name": "{ vector[2] m = mu[z[1:2]]; more_lp(size(m), m[1]); }"
+    " { vector[3] m = mu[z[2:4]]; more_lp(size(m), m[3]); }"
+    " { vector[1] m = mu[z[2:2]]; target += size(m) * m[1]; }",
     "told by elements": "array[num_elements(z)] int k = z; vector[size(k)] m = mu[k]; y ~ normal(m, 1);",
     "of rows": "matrix[2, 3] a = rep_matrix(mu[z[1]], 2, 3); vector[rows(a)] b = a[:, 1];"
     " row_vector[cols(a)] c = a[2]; y[1:2] ~ normal(b, 1); y[1:3] ~ normal(c, 1);",
 }
 FUNCTION = """functions { real longer(array[] int z, vector mu) { int k = size(z) - 1; vector[k] v = mu[z[1:k]]; k = 1;
-  real t = k; for (i in 1:size(v)) t += v[i] * i; return t; } }
+  real t = k; for (i in 1:size(v)) t += v[i] * i; return t; }
+  void more_lp(int n, real m) { target += n * m; } }
 """
 POINT = np.array([0.5, -0.5])
 
@@ -102,7 +107,7 @@ def density(body, size, of_data=False, z=(1, 2, 2, 1)):
 def is_rejected(body, size):
     """By both, at the line."""
     for of_data in (True, False):
-        with pytest.raises(StanError, match="line 3, column"):
+        with pytest.raises(StanError, match="line 4, column"):
             density(body, size, of_data)
 
 
@@ -139,7 +144,7 @@ def test_what_is_not_reached_is_not_rejected(name):
 @pytest.mark.parametrize("name", UNSET)
 def test_components_that_nothing_has_set(name):
     body = f"vector[4] m; {UNSET[name]}"
-    with pytest.raises(StanError, match="before anything has set them.* line 3, column"):
+    with pytest.raises(StanError, match="before anything has set them.* line 4, column"):
         density(body, 4)
     assert not is_finite(body, 4, of_data=True)
     assert np.isfinite(density(body, 3))
