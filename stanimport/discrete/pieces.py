@@ -149,7 +149,7 @@ class _Container:
     def understood(self, s: gprob.Stmt, around: tuple[gprob.Stmt, ...]) -> bool:
         """Adds the pieces that a statement sets; whether they could be told."""
         if self.name not in uses.written((s,)):
-            return not isinstance(s, uses.BREAKS) and not self.reads(s)
+            return not uses.breaks((s,)) and not self.reads(s)
         here = self.static | {a.name for a in around if isinstance(a, gprob.For)}
         if isinstance(s, gprob.For) and uses.names_in((s.lower, s.upper)) <= here:
             return all([self.understood(t, (*around, s)) for t in s.body])

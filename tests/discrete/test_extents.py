@@ -85,6 +85,8 @@ SIZES = {
     "of one name": "{ vector[2] m = mu[z[1:2]]; more_lp(size(m), m[1]); }"
     " { vector[3] m = mu[z[2:4]]; more_lp(size(m), m[3]); }"
     " { vector[1] m = mu[z[2:2]]; target += size(m) * m[1]; }",
+    "of a loop that is left": "vector[4] m = rep_vector(0, 4); for (n in 1:4) { if (n == N) break; m[n] = mu[z[n]]; }"
+    " y ~ normal(m, 1);",
     "told by elements": "array[num_elements(z)] int k = z; vector[size(k)] m = mu[k]; y ~ normal(m, 1);",
     "of rows": "matrix[2, 3] a = rep_matrix(mu[z[1]], 2, 3); vector[rows(a)] b = a[:, 1];"
     " row_vector[cols(a)] c = a[2]; y[1:2] ~ normal(b, 1); y[1:3] ~ normal(c, 1);",
