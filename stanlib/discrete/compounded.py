@@ -9,9 +9,7 @@ import numpy as np
 
 from ..arrays.base import Array, Namespace, Real
 from .compounds import Compounds, Group, Terms
-from .problem import Factor, Rows, permuted, rows, sum_of
-
-FEW = 0.5  # different rows, of which those that are alike are worth numbers
+from .problem import ALIKE, Factor, Rows, permuted, rows, sum_of
 
 
 def single(xp: Namespace, c: Compounds, of_elements: Callable[[np.ndarray], Any]) -> Any:
@@ -44,7 +42,7 @@ def of_single(xp: Namespace, terms: Sequence[Terms], tables: Sequence[Rows]) -> 
     for t in terms:
         at = tables[t.slot].at(t.rows)
         used, codes = np.unique(at, return_inverse=True)
-        if len(used) > FEW * len(at):
+        if len(used) > ALIKE * len(at):
             yield Factor("", t.compounds, _of_states(xp, t, rows(xp, tables[t.slot].table, at)))
         else:
             table = _of_states(xp, t, rows(xp, tables[t.slot].table, used))

@@ -11,11 +11,10 @@ import numpy as np
 
 from ..arrays.base import Array, Namespace, Real
 from ..dataclass import dataclass
+from .chained import Choose, Reduce
 from .problem import Problem
 from .tallies import Tally
 
-Reduce = Callable[..., Any]
-Choose = Callable[[Namespace, Any, Any], Any]
 OfElements = Callable[[np.ndarray], Any]
 
 

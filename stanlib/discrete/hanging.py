@@ -6,21 +6,18 @@ of a tree. Those of the same terms are summed out once, and leave the same row.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ..arrays.base import Namespace
 from ..dataclass import dataclass
 from .alone import Summed
+from .chained import Reduce
 from .possible import Possible
-from .problem import Factor, permuted, sum_of, without_elements
+from .problem import ALIKE, Factor, aligned, rows, rows_alike, sum_of, without_elements
 
 BESIDES = 3  # sets of elements that each of the others stands in; the end of a chain hangs on one that is in two
-FEW = 0.5  # different rows, of which those that are alike are worth numbers
-
-Reduce = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -125,39 +122,17 @@ def _sum_out(
     places = np.array([m.places for m in members])
     used = [factors[number] for number in form.factors]
     allowed = possible.of[form.kinds[form.column]][possible.at[elements]]
-    at = np.stack([_rows(f, p) for f, p in zip(used, places.T)], axis=1)
+    at = np.stack([rows_alike(f)[p] for f, p in zip(used, places.T)], axis=1)
     _, first, codes = np.unique(np.concatenate([at, allowed], axis=1), axis=0, return_index=True, return_inverse=True)
     codes = codes.reshape(-1)
-    if len(first) > FEW * len(members):
+    if len(first) > ALIKE * len(members):
         first = codes = np.arange(len(members))
     own, several = np.where(allowed[first], 0.0, -np.inf), len(form.kinds)
     joint = own.reshape(*own.shape, *(1,) * (several - 1))
-    for f, rows in zip(used, at[first].T):
-        joint = sum_of(xp, joint, _first_axis(xp, f, rows, form.column, several))
+    axes = [0 if i == form.column else i + (i < form.column) for i in range(several)]
+    for f, row in zip(used, at[first].T):
+        own_axes = axes if f.elements.shape[1] > 1 else [0]
+        joint = sum_of(xp, joint, aligned(xp, rows(xp, f.table, row), own_axes, several))
     label = next(f.label for f in used if f.elements.shape[1] > 1)
     shared = None if len(first) == len(members) else codes
     return Factor(label, others, reduce(xp, joint), shared), Summed(elements, others, joint, codes)
-
-
-def _rows(f: Factor, places: np.ndarray) -> np.ndarray:
-    """The rows of a table at places, the first one of those that data tell to be the same."""
-    if f.codes is not None:
-        return np.asarray(f.codes[places])
-    if len(f.elements) > 1 and np.shape(f.table)[0] == 1:
-        return np.zeros(len(places), int)
-    if isinstance(f.table, np.ndarray):
-        _, first, which = np.unique(f.table, axis=0, return_index=True, return_inverse=True)
-        return np.asarray(first[which.reshape(-1)[places]])
-    return places
-
-
-def _first_axis(xp: Namespace, f: Factor, rows: np.ndarray, column: int, axes: int) -> Any:
-    """Rows of a table, the axis of the element in that column first of so many, (n, K, K1, ..., Kq)."""
-    size = xp.shape(f.table)[0]
-    whole = len(rows) == size and (rows == np.arange(size)).all()
-    table = f.table if whole else xp.get(f.table, (rows,))
-    if f.elements.shape[1] == 1:
-        return xp.reshape(table, (*xp.shape(table), *(1,) * (axes - 1)))
-    others = (i for i in range(axes) if i != column)
-    return permuted(xp, table, (0, column + 1, *(i + 1 for i in others)))
-

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.base import Array, Namespace, Real
-from .problem import Factor, rows
+from .problem import Factor, rows, rows_alike
 
 FEW = 0.5  # classes among elements that are worth it,
 FEW_COMPONENTS = 0.8  # and among components
@@ -155,16 +155,8 @@ def _merge_components(out: np.ndarray, told: np.ndarray, factors: Sequence[Facto
 
 def _places(number: int, f: Factor, place: np.ndarray, width: int) -> np.ndarray:
     """What tells the places of a factor apart: its number, their rows, and the places of their elements; -1 is none."""
-    if f.codes is not None:
-        row = f.codes
-    elif len(f.table) == 1:
-        row = np.zeros(len(f.elements), int)
-    elif isinstance(f.table, np.ndarray):
-        row = np.unique(f.table, axis=0, return_inverse=True)[1].reshape(-1)
-    else:
-        row = np.arange(len(f.elements))
     out = np.full((len(f.elements), 2 + width), -1)
-    out[:, 0], out[:, 1] = number, row
+    out[:, 0], out[:, 1] = number, rows_alike(f)
     out[:, 2 : 2 + f.elements.shape[1]] = place[f.elements]
     return out
 

@@ -161,9 +161,12 @@ class _Planner:
 
     def _those_alone(self) -> None:
         """Elements that stand with no other."""
-        alone = np.setdiff1d(self.left, np.fromiter(self.standing, int, len(self.standing)))
-        for kind in sorted({self.kinds[e] for e in alone.tolist()}):
-            chosen = np.array([e for e in alone.tolist() if self.kinds[e] == kind], int)
+        self._by_themselves(np.setdiff1d(self.left, np.fromiter(self.standing, int, len(self.standing))).tolist())
+
+    def _by_themselves(self, elements: Sequence[int]) -> None:
+        """The steps for elements without neighbours, one for those of each length of axes."""
+        for kind in sorted({self.kinds[e] for e in elements}):
+            chosen = np.array([e for e in elements if self.kinds[e] == kind], int)
             self.steps.append(Class(chosen, np.zeros((len(chosen), 0), int)))
 
     def _in_sweeps(self) -> None:
@@ -186,7 +189,8 @@ class _Planner:
         for c in wholes(self.neighbours, self.kinds, scopes, self.standing, given, self.limit):
             self._forget([e for g in c.groups for e in g.members.reshape(-1).tolist()])
             self.kinds += [c.kind] * c.count
-            self.steps += [c, Class(np.arange(c.first, c.first + c.count), np.zeros((c.count, 0), int))]
+            self.steps.append(c)
+            self._by_themselves(range(c.first, c.first + c.count))
 
     def _compound(self, neighbours: dict[int, set[int]]) -> None:
         """Compounds in place of the elements of components that become chains so, given those without neighbours."""
@@ -314,9 +318,7 @@ class _Planner:
     def _forget_lonely(self, elements: list[int]) -> None:
         """Elements that stand with no other any more."""
         lonely = sorted({e for e in elements if e in self.neighbours and not self.neighbours[e]})
-        for kind in sorted({self.kinds[e] for e in lonely}):
-            chosen = np.array([e for e in lonely if self.kinds[e] == kind])
-            self.steps.append(Class(chosen, np.zeros((len(chosen), 0), int)))
+        self._by_themselves(lonely)
         for e in lonely:
             del self.neighbours[e], self.standing[e]
 

@@ -23,6 +23,7 @@ from ..errors import StanIndexError, StanUnsupportedError
 
 # Entries that a table may have; what would need a larger one is refused.
 LIMIT = 10**7
+ALIKE = 0.5  # different rows among places, up to which those that are alike are worth numbers
 FEW = 1000  # ints between the least and the greatest, which are counted rather than sorted
 
 
@@ -355,6 +356,18 @@ def rows(xp: Namespace, table: Any, index: np.ndarray) -> Any:
         step = int(steps[0]) if len(steps) else 1
         return xp.get(table, (slice(int(index[0]), int(index[-1]) + 1, step),))
     return xp.rearranged(table, index)
+
+
+def rows_alike(f: Factor) -> np.ndarray:
+    """The row of a factor's table at every place, the first one of those that data tell to be the same."""
+    if f.codes is not None:
+        return f.codes
+    if np.shape(f.table)[0] == 1:
+        return np.zeros(len(f.elements), int)
+    if not isinstance(f.table, np.ndarray):
+        return np.arange(len(f.elements))
+    _, first, which = np.unique(f.table, axis=0, return_index=True, return_inverse=True)
+    return np.asarray(first[which.reshape(-1)])
 
 
 def without_elements(xp: Namespace, which: np.ndarray, factors: Sequence[Factor]) -> Iterator[Factor]:
