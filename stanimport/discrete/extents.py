@@ -56,6 +56,7 @@ class _Checks:
     unset: Unset  # of the same variables and arrays
     loops: dict[str, gprob.For] = field(default_factory=dict)
     checks: set[str] = field(default_factory=set)  # the variables that are there to check something
+    kept_breaks: int = 0  # so many `break` and `continue` data decide, or are gone with their loops
 
     def statement(self, s: gprob.Stmt) -> Iterator[gprob.Stmt]:
         """What stands in place of a statement."""
@@ -67,6 +68,9 @@ class _Checks:
             yield from self.loop(s)
         elif isinstance(s, gprob.If):
             yield from self.branch(s)
+        elif isinstance(s, uses.BREAKS):
+            self.kept_breaks += 1
+            yield s
         elif traversal.bodies(s):
             self.passed_over(s)
         else:
@@ -77,6 +81,8 @@ class _Checks:
         """A statement with others inside, of which data don't tell which ones run."""
         self.known -= uses.written((s,))
         self.unset.untold |= uses.written((s,))
+        if not isinstance(s, gprob.If):
+            self.kept_breaks += _count_breaks(s)
 
     def declared(self, s: gprob.Declare) -> Iterator[gprob.Stmt]:
         """A container's array of zeros; another variable that data decide as it is."""
@@ -118,17 +124,22 @@ class _Checks:
         yield from self.unset.set(s)
 
     def loop(self, s: gprob.For) -> Iterator[gprob.Stmt]:
-        """A loop of the checks in its body, if data decide its bounds and nothing leaves it early."""
+        """A loop of the checks in its body, if data decide its bounds and what leaves it early."""
         written = uses.written((s,))
         outer = written - uses.declared(s.body) - {s.name}
         self.known -= outer  # what it was in the iteration before is not told
-        if not self.is_known((s.lower, s.upper)) or uses.breaks(s.body):
+        if not self.is_known((s.lower, s.upper)):
             self.passed_over(s)
             return
         self.known.add(s.name)
         self.loops[s.name] = s
+        before = self.kept_breaks
         body = self.inside(s, s.body)
         self.known -= written
+        if self.kept_breaks - before < _count_breaks(s):  # something else may leave it
+            self.kept_breaks = before
+            self.passed_over(s)
+            return
         if self.does(body):
             yield gprob.For(s.span, s.name, s.lower, s.upper, body)
 
@@ -217,6 +228,10 @@ class _Checks:
         name = self.names.helper(name)
         self.checks.add(name)
         return gprob.Declare(value.span, name, sized, None, value)
+
+
+def _count_breaks(s: gprob.Stmt) -> int:
+    return sum(isinstance(t, uses.BREAKS) for t in uses.walk_statements((s,)))
 
 
 def _always(nodes: Sequence[object]) -> Iterator[object]:

@@ -111,6 +111,8 @@ class Unset:
         if len(own) + len(constant) == len(indices) and set(own) <= every:
             self.here.append((name, indices))
         since, shape = self.around[self.depth[name] :], self.sizes[name].shape
+        if any(uses.breaks(s.body) for s in loops.values()):
+            return
         if len(since) == len(loops) == len(own) == len(indices) and set(own) == set(loops):
             if all(_is_over(loops[n], count) for n, count in zip(own, shape)):
                 self.filling.add(name)

@@ -50,6 +50,10 @@ UNSET = {
     "a sum": "for (n in 1:3) m[n] = mu[z[n]]; real t = 0; for (n in 1:N) t += m[n]; y[1] ~ normal(t, 1);",
     "ahead": "for (n in 1:4) { if (n < 4 && N == 4) y[n] ~ normal(m[n + 1], 1); m[n] = mu[z[n]]; }",
     "under a condition": "for (n in 1:4) if (n < 4) m[n] = mu[z[n]]; for (n in 1:N) y[n] ~ normal(m[n], 1);",
+    "left early": "for (n in 1:4) { if (n == 4) break; m[n] = mu[z[n]]; } for (n in 1:N) y[n] ~ normal(m[n], 1);",
+    "left inside": "for (n in 1:4) for (k in 1:2) { if (n == 4) break; m[n] = mu[z[n]] * k; }"
+    " for (n in 1:N) y[n] ~ normal(m[n], 1);",
+    "gone on": "for (n in 1:4) { if (n == 4) continue; m[n] = mu[z[n]]; } for (n in 1:N) y[n] ~ normal(m[n], 1);",
     "ints": "array[4] int k; for (n in 1:3) k[n] = z[n]; y[1] ~ normal(mu[k[N]], 1);",
     "of a matrix": "matrix[4, 2] a; for (n in 1:3) a[n, 1] = mu[z[n]]; for (n in 1:N) y[n] ~ normal(a[n, 1], 1);",
 }
@@ -60,6 +64,8 @@ SET = {
     "by parameters": "for (n in 1:4) { if (mu[1] > 0) m[n] = mu[z[n]]; else m[n] = 0; } y ~ normal(m, 1);",
     "by a loop with steps": "int t = 1; while (t <= 4) { m[t] = mu[z[t]]; t += 1; } y ~ normal(m, 1);",
     "by a counter": "int at = 1; for (n in 1:4) { m[at] = mu[z[n]]; at += 1; } y ~ normal(m, 1);",
+    "by a loop that is left": "for (n in 1:6) { if (n > N) break; m[n] = mu[z[n]]; } y ~ normal(m, 1);",
+    "left by parameters": "for (n in 1:4) { if (mu[1] < -9) break; m[n] = mu[z[n]]; } y ~ normal(m, 1);",
     "backwards": "m[4] = 0; for (s in 1:3) { int t = 4 - s; m[t] = m[t + 1] * 0.5 + mu[z[t]]; } y ~ normal(m, 1);",
     "in parts": "for (i in 1:2) { for (n in (2 * i - 1):(2 * i)) m[n] = mu[z[n]];"
     " y[1:(2 * i)] ~ normal(m[1:(2 * i)], 1); }",
