@@ -17,7 +17,7 @@ from .problem import Factor, rows, rows_alike
 
 FEW = 0.5  # classes among elements that are worth it,
 FEW_COMPONENTS = 0.8  # and among components
-FEW_ROWS = 4  # of a table of which a product is no call of a library
+FEW_ROWS, FEW_TERMS = 4, 1024  # of a table, or of all sums of a product, for which it is no call of a library
 PADDED = 2  # places, with those that are empty, for each one of an element
 GATHERED = 9  # rows of a table below which a product with counts costs less than to take them at an element's place
 
@@ -63,8 +63,9 @@ def _sums(xp: Namespace, table: Array, often: np.ndarray) -> Any:
     """The sum of rows of a table, (rows, K), as often as each counts for an element, (rows, n); (n, K)."""
     least = -1e300 if xp.rounding(table) < 1e-10 else -1e30  # in place of -inf, which no 0 may be multiplied with
     often, table = xp.convert((often, xp.swapaxes(table, 0, 1)))
-    product = _by_terms if xp.shape(often)[0] <= FEW_ROWS else _product
-    sums = product(xp, xp.maximum(table, least), often)
+    count, kind = xp.shape(often), xp.shape(table)[0]
+    few = count[0] <= FEW_ROWS or kind * count[0] * count[1] <= FEW_TERMS
+    sums = (_by_terms if few else _product)(xp, xp.maximum(table, least), often)
     return xp.swapaxes(xp.where(sums > 0.5 * least, sums, -xp.inf), 0, 1)
 
 

@@ -11,6 +11,7 @@ from unittest import mock
 import numpy as np
 
 from stanimport.discrete import bounded, tables
+from stanlib.arrays.jax import chains as sums
 from stanlib.discrete import absorbing, chained, chains, compounds, elimination, merged, order, sweeps, tails, whole
 
 ALL = ("tails", "bounded", "repeated", "stretches", "Chains", "absorbing", "probable", "merged", "Class", "Compounds",
@@ -20,7 +21,9 @@ _OTHERS: dict[Any, dict[str, tuple[Any, ...]]] = {
     tails: {"SHORT": (1, 2, 3), "HEAD": (0, 1, 4, 30), "FEW": (0.9, 10), "LARGE": (1e280, 1e280, 1e280, 1.5)},
     chains: {"SHORT": (2, 3, 3, 10**9), "TOGETHER": (1, 3, 16)}, absorbing: {"SHORT": (0, 3, 16)},
     compounds: {"SHORT": (2, 4, 10**9), "WORTH": (4, 1000)}, sweeps: {"LONG": (3, 6, 12), "TIMES": (2, 4)},
-    merged: {"FEW": (0.0, 0.5, 1.0), "FEW_COMPONENTS": (0.0, 0.8, 1.0), "FEW_ROWS": (0, 4), "GATHERED": (0, 9)},
+    merged: {"FEW": (0.0, 0.5, 1.0), "FEW_COMPONENTS": (0.0, 0.8, 1.0), "FEW_ROWS": (0, 4), "FEW_TERMS": (0, 1024),
+             "GATHERED": (0, 9)},
+    sums: {"LITTLE": (0, 0, 500)},
     whole: {"ALONE": (0.0, 0.7, 2.0), "STEP": (0, 100), "FEW": (0.0, 0.25), "MANY": (0, 10)},
 }  # fmt: skip
 

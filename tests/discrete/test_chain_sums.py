@@ -14,6 +14,12 @@ from stanlib.arrays.jax import chains  # noqa: E402
 NEVER = -np.inf
 
 
+@pytest.fixture(autouse=True)
+def in_probabilities(monkeypatch):
+    """Small chains, too, which otherwise are summed in logarithms at once."""
+    monkeypatch.setattr(chains, "LITTLE", 0)
+
+
 def plain(linked, often, total=jnp.sum):
     """The sum in logarithms."""
 
@@ -306,3 +312,23 @@ def test_second_derivatives_and_many_points():
             expected, wanted = jax.value_and_grad(plain(linked, often))(s, stay)
             np.testing.assert_allclose(value, expected, rtol=1e-13)
             np.testing.assert_allclose(g, wanted, atol=1e-12)
+
+
+def test_few_are_summed_in_logarithms(monkeypatch):
+    """With moves of probability 0 too, from which derivatives stay finite."""
+    monkeypatch.undo()
+    rng = np.random.default_rng(5)
+    single, moves = rng.normal(size=(6, 2, 3)), np.array([[0.6, 0.4, 0.0], [0.0, 0.3, 0.7], [0.2, 0.0, 0.8]])
+    linked, often = np.tile(np.arange(1, 6)[:, None] < np.array([6, 4]), 1), np.array([2.0, 1.0])
+    assert single.size * 3 <= chains.LITTLE
+    monkeypatch.setattr(chains, "_in_probabilities", None)  # which are not asked for
+    with jax.enable_x64(True):
+        f = lambda s, m: chains.log_sum_of_chains(plain(linked, often), s, xp.log(m), linked, often, None, m)
+        value, found = jax.value_and_grad(f, (0, 1))(jnp.asarray(single), jnp.asarray(moves))
+    with mpmath.workdps(60):
+        logs = np.log(np.maximum(moves, 1e-320)) + np.where(moves > 0, 0.0, NEVER)
+        expected, wanted = exact(single, logs, linked, often)
+    np.testing.assert_allclose(value, expected, rtol=1e-13)
+    np.testing.assert_allclose(found[0], wanted[0], atol=1e-12)
+    np.testing.assert_allclose(np.asarray(found[1]) * moves, wanted[1], atol=1e-12)
+    assert np.isfinite(found[1]).all()

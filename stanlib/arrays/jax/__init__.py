@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 LIBRARY = "jax"
+WRITTEN_OUT, SMALL = 4, 256  # steps that take less time than a loop, and bytes of one that XLA compiles in one piece
 
 
 abs = lift("abs", lambda x: x * jnp.sign(x) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.abs(x))
@@ -232,7 +233,9 @@ def scan(step: Callable[..., Any], carry: Any, xs: Arrays, *constants: Any, reve
     one = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape[1:], a.dtype), xs)
     after, _ = jax.eval_shape(body, start, one)  # the types that the carry has from the first step on
     start = jax.tree.map(lambda a, b: a.astype(b.dtype), start, after)
-    return jax.lax.scan(body, start, xs, reverse=reverse)
+    few = jax.tree.leaves(xs)[0].shape[0] <= WRITTEN_OUT
+    is_large = builtins.sum(a.size * a.dtype.itemsize for a in jax.tree.leaves((start, xs))) > SMALL
+    return jax.lax.scan(body, start, xs, reverse=reverse, unroll=few and is_large or 1)
 
 
 def cond(predicate: Array, f: Callable[..., object], g: Callable[..., object], *args: Array) -> Any:

@@ -24,6 +24,8 @@ from jax import lax
 SMALL, LARGE, LEAST = 1e-100, 1e180, 1e-300
 SHORT = 16  # steps of chains that need no loop
 FEW = 4  # states
+PRODUCTS = 1024  # numbers that are added up where they are computed
+LITTLE = 500  # sums of two logarithms in all, for which a pass in logarithms takes less time than two of probabilities
 
 
 def log_sum_of_chains(plain: Callable[..., Any], single: Any, table: Any, linked: Any, often: Any,
@@ -45,8 +47,8 @@ def log_sum_of_chains(plain: Callable[..., Any], single: Any, table: Any, linked
             of a chain too, which stand behind each other, all in one case before those in the next. The sums of each
             are without these terms, and 0 where such a term is -inf: what the case makes of a chain counts for nothing.
     """
-    if single.dtype != jnp.float64:
-        return plain(single, table, *cases)
+    if single.dtype != jnp.float64 or single.shape[1] * single.size * single.shape[-1] <= LITTLE:
+        return plain(single, table if probabilities is None else _logs(jnp.asarray(probabilities)), *cases)
     moves, logged = (table, True) if probabilities is None else (jnp.asarray(probabilities), False)
     by_chain, counts = moves.ndim == 4, (np.asarray(linked), None if often is None else np.asarray(often, float))
 
@@ -262,8 +264,16 @@ def _of_table(chains: _Scaled, before: Any, arriving: Any) -> jax.Array:
             found = jnp.sum(found, 0) if chains.same else found
         return found * chains.moves if chains.logged else found
     if chains.which is None:
-        found = jnp.einsum(f"tjc,tkc->{'jk' if chains.same else 'tjk'}", before, arriving)
+        found = _joint(before, arriving, chains.same)
     else:
         here = [(chains.which == i).astype(float)[:, None, None] for i in range(len(chains.moves))]
-        found = jnp.stack([jnp.einsum("tjc,tkc->jk", before * there, arriving) for there in here])
+        found = jnp.stack([_joint(before * there, arriving, True) for there in here])
     return found * chains.moves[..., 0] if chains.logged else found
+
+
+def _joint(before: Any, arriving: Any, same: bool) -> jax.Array:
+    """The sums over chains, and over steps where these are the same, of products of states before and after."""
+    if before.size * arriving.shape[1] <= PRODUCTS:  # where XLA would call a library
+        return jnp.sum(before[:, :, None] * arriving[:, None], (0, 3) if same else 3)
+    found: jax.Array = jnp.einsum(f"tjc,tkc->{'jk' if same else 'tjk'}", before, arriving)
+    return found
