@@ -19,6 +19,7 @@ from ..ir import gprob, traversal
 from ..ir.gprob import Loop
 from ..ir.uses import escapes, walk_statements
 from .nests import Nest
+from .passed_functions import deciding
 
 Stmts = Sequence[gprob.Stmt]
 
@@ -31,6 +32,9 @@ class Callees(Protocol):
 
     def shaped_by(self, key: str) -> frozenset[int]:
         """The positions of the arguments that decide shapes or the bounds of loops in a function."""
+
+    def measured_by(self, key: str) -> frozenset[int]:
+        """The positions of the arguments that decide shapes in a function, not only how often its loops run."""
 
     def counted_by(self, key: str) -> frozenset[int]:
         """The positions of the arguments that tell how often a function, or one that it calls, calls itself."""
@@ -293,6 +297,7 @@ def own_shapes(s: gprob.Stmt, callees: Callees) -> Iterator[gprob.Expr]:
             yield from (b for b in (node.lower, node.upper) if b is not None)
         elif isinstance(node, gprob.Apply):
             yield from (node.arguments[i] for i in node.function.shape_arguments)
+            yield from deciding(node, callees.measured_by)
         elif isinstance(node, gprob.CallUser):
             yield from deciding_arguments(node, callees.shaped_by)
         stack.extend(traversal.children(node))

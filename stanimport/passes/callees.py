@@ -18,8 +18,7 @@ class Functions:
         self.bodiless = self.networks | {f.name for f in program.externals}
         self.effectful = effectful_functions(program)
         self.random = closure(program.functions, _draws, lambda f: f.suffix == "rng")
-        self._shaped: dict[str, frozenset[int]] = {}
-        self._sized: dict[str, frozenset[int]] = {}
+        self._deciding: dict[tuple[type, ...], dict[str, frozenset[int]]] = {}
         self._counted: dict[str, frozenset[int]] = {}
 
     def is_random(self, key: str) -> bool:
@@ -33,21 +32,25 @@ class Functions:
 
     def shaped_by(self, key: str) -> frozenset[int]:
         """The positions of the arguments that decide shapes or the bounds of loops in a function."""
-        if key in self.bodiless:
-            return frozenset()
-        if key not in self._shaped:
-            self._shaped[key] = frozenset()  # while a recursive function is looked at
-            self._shaped[key] = shapes.deciding(self.by_key[key], self.shaped_by)
-        return self._shaped[key]
+        return self._decided_by(key, (gprob.For, gprob.While))
 
     def sized_by(self, key: str) -> frozenset[int]:
         """The same but for arguments that only tell how often a `while` runs."""
+        return self._decided_by(key, (gprob.For,))
+
+    def measured_by(self, key: str) -> frozenset[int]:
+        """The same but for arguments that only tell how often any loop runs."""
+        return self._decided_by(key, ())
+
+    def _decided_by(self, key: str, loops: tuple[type, ...]) -> frozenset[int]:
+        """The positions of the arguments that decide shapes, or how often some kinds of loops run, in a function."""
         if key in self.bodiless:
             return frozenset()
-        if key not in self._sized:
-            self._sized[key] = frozenset()
-            self._sized[key] = shapes.deciding(self.by_key[key], self.sized_by, whiles=False)
-        return self._sized[key]
+        known = self._deciding.setdefault(loops, {})
+        if key not in known:
+            known[key] = frozenset()  # while a recursive function is looked at
+            known[key] = shapes.deciding(self.by_key[key], lambda k: self._decided_by(k, loops), loops)
+        return known[key]
 
     def counted_by(self, key: str) -> frozenset[int]:
         """The positions of the arguments that tell how often a function, or one that it calls, calls itself."""

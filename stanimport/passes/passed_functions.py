@@ -1,7 +1,7 @@
-"""Functions passed as arguments: which of their parameters are dynamic, given the call that they are passed in."""
+"""Functions passed as arguments: what their parameters are given by the call that they are passed in."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from stanlib.types import is_discrete
 
@@ -17,13 +17,21 @@ def dynamic_parameters(call: gprob.Apply, position: int, is_dynamic: IsDynamic) 
     What the higher-order function itself provides (times, states) is dynamic where anything in the call is.
     """
     parameters = getattr(call.arguments[position].type, "parameters", ())
-    if _kind(call) == "reduce_sum":
-        _, sliced, _, *further = call.arguments
-        return (is_dynamic(sliced), False, False, *map(is_dynamic, further))
-    flags = _forwarded(call, position, is_dynamic)
+    given = _given(call, position)
     whole = is_dynamic(call) or _kind(call) == "laplace"  # whose derivatives are always traced
-    required = parameters[: len(parameters) - len(flags)]
-    return (*(whole and not is_discrete(p.type) for p in required), *flags)
+    own = tuple(whole and not is_discrete(p.type) for p in parameters[: len(parameters) - len(given)])
+    return (*own, *(e is not None and is_dynamic(e) for e in given))
+
+
+def deciding(call: gprob.Apply, measured_by: Callable[[str], frozenset[int]]) -> Iterator[gprob.Expr]:
+    """The arguments of a call that decide shapes in the functions that they are passed on to; see `Functions`."""
+    for position, argument in enumerate(call.arguments):
+        if isinstance(argument, gprob.FunctionValue) and isinstance(argument.function, str):
+            given = _given(call, position)
+            count = len(getattr(argument.type, "parameters", ()))
+            for e in (given[i - count] for i in measured_by(argument.function) if i >= count - len(given)):
+                if e is not None:
+                    yield e
 
 
 def _kind(call: gprob.Apply) -> str | None:
@@ -32,17 +40,21 @@ def _kind(call: gprob.Apply) -> str | None:
     return None if rules is None else rules.kind
 
 
-def _forwarded(call: gprob.Apply, position: int, is_dynamic: IsDynamic) -> Flags:
+def _given(call: gprob.Apply, position: int) -> Sequence[gprob.Expr | None]:
+    """What the last parameters of a function are given by a call, None for where a slice begins and ends."""
+    if _kind(call) == "reduce_sum":
+        _, sliced, _, *further = call.arguments
+        return (sliced, None, None, *further)
     if _kind(call) == "laplace":
-        return _items(call.arguments[position + 1], is_dynamic)
-    return tuple(map(is_dynamic, call.arguments[slice(*call.function.passes)]))
+        return _items(call.arguments[position + 1])
+    return call.arguments[slice(*call.function.passes)]
 
 
-def _items(forwarded: gprob.Expr, is_dynamic: IsDynamic) -> Flags:
-    """The same of a tuple of arguments."""
+def _items(forwarded: gprob.Expr) -> tuple[gprob.Expr, ...]:
+    """The items of a tuple of arguments; of one that is a variable, the whole for each."""
     while isinstance(forwarded, gprob.Promote):
         forwarded = forwarded.value
     if isinstance(forwarded, gprob.MakeTuple):
-        return tuple(map(is_dynamic, forwarded.items))
+        return tuple(forwarded.items)
     count: Sequence[object] = getattr(forwarded.type, "items", ())
-    return (is_dynamic(forwarded),) * len(count)
+    return (forwarded,) * len(count)

@@ -1,7 +1,7 @@
 """What does not depend on the past is computed before a recurrence, for all iterations at once."""
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -38,10 +38,10 @@ def renamed(node: gprob.Expr, names: Mapping[str, str]) -> gprob.Expr:
 
 class Hoist:
     """Moves expressions that nothing in the recurrence changes out of it; those of inner loops into arrays, which have
-    one size in all lanes around: `differing` are the variables that may differ between these."""
+    one size: `varies` tells whether a bound may differ between the lanes around, or is not known while tracing."""
 
-    def __init__(self, loop: gprob.For, names: Fresh, changing: Set[str], differing: Set[str] = frozenset()):
-        self.loop, self.names, self.changing, self.differing = loop, names, changing, differing
+    def __init__(self, loop: gprob.For, names: Fresh, changing: Set[str], varies: Callable[[object], bool]):
+        self.loop, self.names, self.changing, self.varies = loop, names, changing, varies
         self.statements: list[gprob.Stmt] = []
         self.inner: list[gprob.For] = []
         self.known: dict[object, gprob.Expr] = {}
@@ -67,8 +67,8 @@ class Hoist:
     def _is_fixed(self, s: gprob.For) -> bool:
         """Whether an inner loop always runs over 1, ..., the same number."""
         one = isinstance(s.lower, gprob.Const) and s.lower.value == 1
-        others = self.changing | self.differing | {self.loop.name} | {f.name for f in self.inner}
-        return one and not mentions(s.upper, others)
+        others = self.changing | {self.loop.name} | {f.name for f in self.inner}
+        return one and not mentions(s.upper, others) and not self.varies(s.upper)
 
     def _expression(self, e: gprob.Expr) -> gprob.Expr:
         """An expression with what is hoisted read instead of computed; parts that might not be computed stay."""

@@ -200,13 +200,14 @@ class Lanes:
             raise Refused("random numbers in a recurrence that is longer in some lanes")
         names = written(group)
         inner = [t for t in walk_statements(group) if isinstance(t, gprob.For)]
-        if any(mentions((t.lower, t.upper), names | {s.name}) for t in inner):
+        if any(mentions((t.lower, t.upper), names | private | {s.name}) for t in inner):
             raise Refused("a loop inside a recurrence whose bounds change")
         all_rows = (self._rows(n, group, s, scope, private, carried) for n in written_in_order(group))
         rows = [r for r in all_rows if r is not None]
         state = [n for n in written_in_order(group) if n in carried and all(n != r.name for r in rows)]
+        varies = lambda bound: mentions(bound, differing) or self.times.is_dynamic(bound)
         before, recur, after = recurrences.make(
-            group, s, rows, state, self.names, private, read_elsewhere, self.sizes, differing
+            group, s, rows, state, self.names, private, read_elsewhere, self.sizes, varies
         )
         return [*before, _with_known_sizes(recur), *after]
 

@@ -61,16 +61,17 @@ class Carried:
 
 def make(
     group: Sequence[gprob.Stmt], loop: gprob.For, rows: Sequence[Carried], state: Sequence[str], names: Fresh,
-    private: set[str], read_elsewhere: set[str], sizes: Mapping[str, gprob.Sized], differing: Set[str] = frozenset(),
+    private: set[str], read_elsewhere: set[str], sizes: Mapping[str, gprob.Sized], varies: Callable[[object], bool],
 ) -> tuple[list[gprob.Stmt], gprob.Stmt, list[gprob.Stmt]]:  # fmt: skip
     """What is computed before a recurrence for all iterations, the recurrence, and the writing of its arrays.
 
     `rows` are the arrays of which the statements carry the last rows, `state` the variables that they carry otherwise,
     `private` those of which every iteration has its own, `read_elsewhere` what other statements of the loop read,
-    `differing` what may differ between the lanes around: a recurrence whose bounds do is longer in some of them.
+    `varies` tells whether a bound may differ between the lanes around, or is not known while the model is traced: a
+    recurrence of which one differs is longer in some lanes.
     """
-    ragged = mentions((loop.lower, loop.upper), differing)
-    hoisted, body = _of_rows(group, loop, rows, state, names, differing)
+    ragged = any(map(varies, (loop.lower, loop.upper)))
+    hoisted, body = _of_rows(group, loop, rows, state, names, varies)
     if len(rows) == 1 and not state and not ragged and (made := _running_sum(body, rows[0], loop)) is not None:
         return hoisted, made, [_written(rows[0])]
     starts = [_start(c, body, loop, names, sizes) for c in rows]
@@ -103,14 +104,14 @@ def _own_inputs(
 
 def _of_rows(
     group: Sequence[gprob.Stmt], loop: gprob.For, rows: Sequence[Carried], state: Sequence[str], names: Fresh,
-    differing: Set[str],
+    varies: Callable[[object], bool],
 ) -> tuple[list[gprob.Stmt], tuple[gprob.Stmt, ...]]:  # fmt: skip
     """What need not be carried, before a recurrence, and its statements on rows in place of arrays."""
     body: tuple[gprob.Stmt, ...] = tuple(map(chosen, group))
     for c in rows:
         body = _with_rows(body, c, loop)
     changing = written(body) | set(state) | {n for c in rows for n in (c.row, *c.before)}
-    hoisted = Hoist(loop, names, changing, differing)
+    hoisted = Hoist(loop, names, changing, varies)
     body = hoisted.block(body)
     for c in rows:
         body = _under_inverse(body, c)

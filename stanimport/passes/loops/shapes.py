@@ -11,15 +11,15 @@ from .affine import mentions_values
 from .parts import count_of
 
 
-def deciding(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]], whiles: bool = True) -> frozenset[int]:
+def deciding(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]], loops: tuple[type, ...]) -> frozenset[int]:
     """The positions of such arguments, also through local variables and other functions.
 
     Args:
         f: the function.
         shaped_by: tells the same of other functions.
-        whiles: whether how often a `while` runs counts.
+        loops: those for which it counts how often they run, of `For` and `While`.
     """
-    return _positions(f, _deciding_expressions(f, shaped_by, whiles))
+    return _positions(f, _deciding_expressions(f, shaped_by, loops))
 
 
 def counting_calls(f: gprob.FunDef, is_recursive: bool, counted_by: Callable[[str], frozenset[int]]) -> frozenset[int]:
@@ -59,15 +59,12 @@ def _values_in(node: object) -> Iterator[str]:
 
 
 def _deciding_expressions(
-    f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]], whiles: bool
+    f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]], loops: tuple[type, ...]
 ) -> Iterator[gprob.Expr]:
     """Sizes, bounds of loops and ranges, conditions of `while`, and arguments of calls that decide such inside."""
     for s in walk_statements(f.body):
-        if isinstance(s, gprob.For):
-            yield s.lower
-            yield s.upper
-        elif isinstance(s, gprob.While) and whiles:
-            yield s.condition
+        if isinstance(s, loops):
+            yield from (s.condition,) if isinstance(s, gprob.While) else (s.lower, s.upper)
     for node in traversal.walk(f.body):
         if isinstance(node, gprob.Sized):
             yield from node.shape
@@ -87,6 +84,9 @@ def _definitions(f: gprob.FunDef) -> Iterator[tuple[str, gprob.Expr]]:
             yield s.name, s.value
         elif isinstance(s, gprob.Assign):
             yield s.place.name, s.value
+        elif isinstance(s, gprob.For):
+            yield s.name, s.lower
+            yield s.name, s.upper
 
 
 def shape_varies(e: gprob.Expr, varying: set[str]) -> bool:

@@ -1,7 +1,8 @@
 """While loops of JAX with derivatives in reverse mode, for numbers of iterations known only at run time.
 
-The derivative goes through the iterations backwards. It computes the state before each of them anew from the start,
-so that it needs no memory for the states and no limit on their number; its cost is quadratic in that number.
+JAX's own have derivatives forwards, which is all that solvers ask for that carry derivatives along. Here the derivative
+goes through the iterations backwards. It computes the state before each of them anew from the start, so that it needs no
+memory for the states and no limit on their number; its cost is quadratic in that number.
 """
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from ...solvers.arguments_jax import is_zero
+from ...solvers.forwards import derived_forwards
 from .liveness import steady
 from .tracing import Traced
 
@@ -21,6 +23,8 @@ Leaves = list[Any]
 
 def while_loop(condition: Callable[[Any], object], body: Callable[[Any], object], state: object) -> Any:
     """`while condition(state): state = body(state)`; the body keeps the shapes and types of the state."""
+    if derived_forwards():
+        return jax.lax.while_loop(lambda s: jnp.asarray(condition(s)) != 0, body, state)
     leaves, tree = jax.tree_util.tree_flatten(state)
 
     def flat_condition(leaves: Leaves) -> jax.Array:
