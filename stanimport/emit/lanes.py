@@ -91,8 +91,9 @@ def recur(st: Context, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
     firsts = [_previous(st, e, b) for w in s.windows for e in w.first]
     carry = b.tuple_([*firsts, *map(b.name, state)])
     adds = {"adds": b.const(True)} if terms and s.ragged else {}
+    known = {} if s.traced else {"known": b.const(True)}
     taken = b.tuple_([b.name(n) for n in inputs])
-    call = b.call("ppl.recur", b.name(st.names[loop]), b.name(step), carry, taken, **adds)
+    call = b.call("ppl.recur", b.name(st.names[loop]), b.name(step), carry, taken, **adds, **known)
     kept = b.make(ast.Tuple, elts=[b.target("_") for _ in before] + [b.target(n) for n in state], ctx=ast.Store())
     target = b.make(ast.Tuple, elts=[kept, b.tuple_target([*outputs, *terms.values()])], ctx=ast.Store())
     return [*split, function, b.assign(target, call), *st.passed_on(terms, b)]

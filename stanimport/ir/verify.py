@@ -39,8 +39,8 @@ NODES: dict[type, tuple[Phase, Phase]] = {
 # What is decided last: None before, and never behind that; a declaration may have a value before, too.
 DECIDED: dict[type, tuple[str, ...]] = {
     gprob.For: ("runs",), gprob.If: ("traced", "sums"), gprob.While: ("traced",), gprob.Logical: ("traced",),
-    gprob.Cond: ("traced",), gprob.Apply: ("plain",), gprob.Assign: ("in_place",), gprob.Last: ("copied",),
-    gprob.Sample: ("bounding",), gprob.Observe: ("of_data",), gprob.Factor: ("of_data",),
+    gprob.Recur: ("traced",), gprob.Cond: ("traced",), gprob.Apply: ("plain",), gprob.Assign: ("in_place",),
+    gprob.Last: ("copied",), gprob.Sample: ("bounding",), gprob.Observe: ("of_data",), gprob.Factor: ("of_data",),
 }  # fmt: skip
 COMPLETED: dict[type, tuple[str, ...]] = {**DECIDED, gprob.Declare: ("value",)}
 # The first phase in which a field may differ from its default.

@@ -160,7 +160,7 @@ class _Walk:
 
     def _recur(self, s: gprob.Recur) -> None:
         """A recurrence is carried by the backend if anything that it computes is dynamic."""
-        traced = self.times.traces and _has_dynamic_work(s.body, self.times)
+        traced = self.times.traces and has_dynamic_work(s.body, self.times)
         if traced:
             rows = (n for w in s.windows for n in (w.row, *w.before))
             own = (g for g, i in zip(s.given, s.inputs) if g != i)
@@ -186,12 +186,12 @@ class _Walk:
             return Loop.TRACED
         if times.loops.get(id(s)) == Loop.TRACED:
             return Loop.TRACED
-        if not _has_dynamic_work(s.body, times):
+        if not has_dynamic_work(s.body, times):
             return Loop.STATIC
         return Loop.UNROLLED if _shapes_depend(s, times, self.declared) else Loop.TRACED
 
 
-def _has_dynamic_work(body: Stmts, times: BindingTimes) -> bool:
+def has_dynamic_work(body: Stmts, times: BindingTimes) -> bool:
     """Whether a loop does anything but compute with data."""
     for s in walk_statements(body):
         if isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind, gprob.Sample)):

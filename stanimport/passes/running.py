@@ -13,6 +13,7 @@ from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal
 from ..ir.gprob import is_density
 from ..ir.uses import mentions, walk_statements, written
+from .binding_times import has_dynamic_work
 from .loops.affine import key
 from .nests import Nest
 from .operands import Operands
@@ -247,7 +248,8 @@ class Running:
         computed = self.operands.times.dynamic - self.rows
         rows = self.rows | {s.name} | {own for own, i in zip(s.given, s.inputs) if i not in computed}
         step = replace(self, operands=replace(self.operands, varying=varying), lanes=around, rows=rows)
-        return replace(self.operands.parts(s), body=step.block(s.body))
+        traced = not self.traces or has_dynamic_work(s.body, self.operands.times)
+        return replace(self.operands.parts(s), body=step.block(s.body), traced=traced)
 
     def while_(self, s: gprob.While) -> gprob.While:
         traced, condition = self.operands.is_traced(s.condition), self.operands.condition(s.condition)

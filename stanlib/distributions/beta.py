@@ -39,7 +39,7 @@ class beta:
 
     @staticmethod
     def cdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
-        return xp.exp(_log_lower(xp, y, 1 - y, alpha, beta))
+        return xp.exp(_log_lower(xp, y, 1 - y, alpha, beta)) + _next_to(xp, y, beta, alpha)
 
     @staticmethod
     def lcdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
@@ -58,4 +58,10 @@ def _log_lower(xp: Namespace, x: Any, y: Real, a: Real, b: Real) -> Array:
     """The log incomplete beta function at x = 1 - y, its limits outside of the unit interval."""
     inside = (x > 0) & (y > 0)
     log_p = xp.log_betainc_inside(xp.real(a), xp.real(b), inner(xp, inside, x, 0.5), inner(xp, inside, y, 0.5))
-    return within(xp, inside, log_p, xp.where(x > 0, 0.0, -xp.inf))
+    return within(xp, inside, log_p, xp.where(x > 0, 0.0 - _next_to(xp, y, a, b), -xp.inf))
+
+
+def _next_to(xp: Namespace, distance: Real, density: Real, power: Real) -> Array:
+    """The probability next to an end, where it is 0, for its derivative there, if that is neither 0 nor infinite."""
+    at_end = (distance == 0) & (power == 1)
+    return xp.where(at_end, density, 0.0) * xp.where(at_end, distance, 0.0)

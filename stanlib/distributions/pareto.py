@@ -53,7 +53,7 @@ class pareto:
 
 
 def _log_decline(xp: Namespace, y: Real, y_min: Array, alpha: Array) -> Any:
-    """Whether y is above the minimum, and alpha log(y / y_min), which is exponential with rate 1."""
-    inside = y > y_min
+    """Whether y is at least the minimum, and alpha log(y / y_min), which is exponential with rate 1."""
+    inside = y >= y_min
     excess = inner(xp, inside, (y - y_min) / y_min, 1.0)
     return inside, alpha * xp.log1p(excess)

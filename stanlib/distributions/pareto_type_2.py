@@ -58,6 +58,6 @@ def _nonnegative_from(mu: object) -> Domain:
 
 
 def _log_decline(xp: Namespace, y: Real, mu: Array, lam: Array, alpha: Array) -> Any:
-    """Whether y is above mu, and alpha log(1 + (y - mu) / lambda), which is exponential with rate 1."""
-    inside = y > mu
+    """Whether y is at least mu, and alpha log(1 + (y - mu) / lambda), which is exponential with rate 1."""
+    inside = y >= mu
     return inside, alpha * xp.log1p(inner(xp, inside, y - mu, 1.0) / lam)

@@ -54,6 +54,6 @@ def _width(xp: Namespace, method: str, alpha: Any, beta: Any) -> Array:
 
 def _share(xp: Namespace, below: Real, width: Array) -> Array:
     """The part of the interval that lies below a number, which is so far from its beginning, between 0 and 1."""
-    inside = (below > 0) & (below < width)
+    inside = (below >= 0) & (below <= width)
     share = inner(xp, inside, below / width, 0.5)
-    return within(xp, inside, share, xp.where(below >= width, 1.0, 0.0))
+    return within(xp, inside, share, xp.where(below > width, 1.0, 0.0))

@@ -31,8 +31,11 @@ def bessel_first_kind(xp: Namespace, v: Array, x: Array) -> Array:
 @stan_function("R bessel_second_kind(N v, X x)", domains={"x": POSITIVE_OR_NAN}, examples=[(1, 2.5), (3, 40.0)])
 @elementwise
 def bessel_second_kind(xp: Namespace, v: Array, x: Array) -> Array:
-    """Y_v(x)."""
-    return _finite(xp, "bessel_second_kind", xp.yv(v, x), x)
+    """Y_v(x). Where it is derived, Stan throws for Y_{v + 1} too, which the derivative takes: 2 v Y_v / x near 0."""
+    value = _finite(xp, "bessel_second_kind", xp.yv(v, x), x)
+    if not xp.is_concrete(x):
+        _finite(xp, "bessel_second_kind", xp.where(v > 0, 2 * v * value / x, value), x)
+    return value
 
 
 @stan_function("R modified_bessel_first_kind(N v, X z)", domains={"z": NOT_NAN}, examples=[(1, 2.5), (3, 40.0)])

@@ -24,6 +24,9 @@ _ONE_SET = Domain(
     "finite, alone or in vectors not nan",
     lambda xp, x: xp.isfinite(x) if xp.ndim(x) == 1 and xp.shape(x)[0] > 1 else ~xp.isnan(x), safe=0.0,
 )  # fmt: skip
+_ONE_INPUT = Domain(
+    "finite, alone not nan", lambda xp, x: xp.isfinite(x) if xp.shape(x)[0] > 1 else ~xp.isnan(x), safe=0.0
+)
 _LENGTHS = Domain(
     "positive, of several dimensions finite", lambda xp, x: (x > 0) & xp.isfinite(x) if xp.ndim(x) else x > 0, safe=1.0
 )  # fmt: skip
@@ -128,6 +131,7 @@ def cross_cov_exp_quad(xp: Namespace, x: Array, y: Array, sigma: Array, length_s
 
 
 _DOMAINS = {**_TAKEN, "sigma": POSITIVE_FINITE, "length_scale": POSITIVE_FINITE}
+_ONE_SET_DOMAINS = {**_DOMAINS, "x": _ONE_INPUT}
 
 
 def _exponential(xp: Namespace, x: Array, y: Array | None, sigma: Array, length_scale: Array) -> Array:
@@ -149,7 +153,7 @@ def gp_exponential_cross_cov(xp: Namespace, x: Array, y: Array, sigma: Array, le
     return _exponential(xp, x, y, sigma, length_scale)
 
 
-def _matern32(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
+def _matern32(xp: Namespace, x: Array, y: Array | None, sigma: Array, length_scale: Array) -> Array:
     r = math.sqrt(3) * _scaled_distance(xp, "gp_matern32_cov", x, y, length_scale)
     return xp.square(sigma) * (1 + r) * xp.exp(-r)
 
@@ -157,9 +161,10 @@ def _matern32(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Arr
 _MATERN32 = _kernel("gp_matern32_cov")
 
 
-@stan_function(*_one(_MATERN32), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
+@stan_function(*_one(_MATERN32), domains=_ONE_SET_DOMAINS, examples=[(_X, 1.5, 0.7)])
 def gp_matern32_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
-    return _matern32(xp, x, x, sigma, length_scale)
+    infinite_is_nan = xp.ndim(length_scale) > 0
+    return _matern32(xp, x, x if infinite_is_nan else None, sigma, length_scale)
 
 
 @stan_function(*_two(_MATERN32), domains=_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
@@ -167,7 +172,7 @@ def gp_matern32_cross_cov(xp: Namespace, x: Array, y: Array, sigma: Array, lengt
     return _matern32(xp, x, y, sigma, length_scale)
 
 
-def _matern52(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
+def _matern52(xp: Namespace, x: Array, y: Array | None, sigma: Array, length_scale: Array) -> Array:
     r = math.sqrt(5) * _scaled_distance(xp, "gp_matern52_cov", x, y, length_scale)
     return xp.square(sigma) * (1 + r + r * r / 3) * xp.exp(-r)
 
@@ -175,9 +180,9 @@ def _matern52(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Arr
 _MATERN52 = _kernel("gp_matern52_cov")
 
 
-@stan_function(*_one(_MATERN52), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
+@stan_function(*_one(_MATERN52), domains=_ONE_SET_DOMAINS, examples=[(_X, 1.5, 0.7)])
 def gp_matern52_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
-    return _matern52(xp, x, x, sigma, length_scale)
+    return _matern52(xp, x, None, sigma, length_scale)
 
 
 @stan_function(*_two(_MATERN52), domains=_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
@@ -185,7 +190,7 @@ def gp_matern52_cross_cov(xp: Namespace, x: Array, y: Array, sigma: Array, lengt
     return _matern52(xp, x, y, sigma, length_scale)
 
 
-def _periodic(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array, period: Array) -> Array:
+def _periodic(xp: Namespace, x: Array, y: Array | None, sigma: Array, length_scale: Array, period: Array) -> Array:
     if xp.ndim(x) == 1:
         distance = _gaps(xp, "gp_periodic_cov", x, y)
     else:
@@ -197,9 +202,9 @@ _PERIODIC = _kernel("gp_periodic_cov", suffix=", real period", lengths=("real le
 _PERIODIC_DOMAINS = {**_TAKEN, "sigma": POSITIVE_FINITE, "length_scale": POSITIVE, "period": POSITIVE}
 
 
-@stan_function(*_one(_PERIODIC), domains=_PERIODIC_DOMAINS, examples=[(_X, 1.5, 0.7, 2.0)])
+@stan_function(*_one(_PERIODIC), domains={**_PERIODIC_DOMAINS, "x": _ONE_INPUT}, examples=[(_X, 1.5, 0.7, 2.0)])
 def gp_periodic_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array, period: Array) -> Array:
-    return _periodic(xp, x, x, sigma, length_scale, period)
+    return _periodic(xp, x, None, sigma, length_scale, period)
 
 
 @stan_function(*_two(_PERIODIC), domains=_PERIODIC_DOMAINS, examples=[(_X, _Y, 1.5, 0.7, 2.0)])

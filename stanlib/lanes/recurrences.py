@@ -68,8 +68,9 @@ def of_iteration(data: object, axes: tuple[Axis, ...]) -> object:
 
 
 def run_in_python(
-    loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, inputs: State, adds: bool = False
-) -> Any:
+    loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, inputs: State, adds: bool = False,
+    known: bool = False,
+) -> Any:  # fmt: skip
     """The last carry and the outputs of all iterations, one iteration after the other; `adds` to the target or not."""
     if ragged.is_ragged(loop):
         return ragged.recur(run_in_python, loop, step, carry, inputs, adds)

@@ -219,9 +219,10 @@ class Lanes(Protocol):
         """A part of a container as a recurrence finds it before its first iteration."""
 
     def recur(
-        self, loop: Index, step: Callable[..., tuple[State, State]], carry: State, inputs: State, adds: bool = False
-    ) -> Value:
-        """A recurrence over the lanes of a loop, whose steps add to the target or not."""
+        self, loop: Index, step: Callable[..., tuple[State, State]], carry: State, inputs: State, adds: bool = False,
+        known: bool = False,
+    ) -> Value:  # fmt: skip
+        """A recurrence over the lanes of a loop, whose steps add to the target or not; `known`, of data alone."""
 
 
 class Backend(Values, Sites, Lanes, Protocol):

@@ -14,6 +14,11 @@ PROGRAM = """functions {
     for (n in 1:size(q)) x = (m[size(q) + 1 - n] > x || x > 2 ? tanh(x + m[size(q)]) : fmin(0.1 * n, m[n]));
     return x;
   }
+  real of_whole(vector q) {
+    vector[size(q)] m = rep_vector(0.1, size(q));
+    for (n in 1:size(q)) m += n %% 2 == 0 ? rep_vector(fmax(m[n], 0.5), size(q)) : m;
+    return mean(m);
+  }
 }
 data { int N; vector[N] y; }
 parameters { vector[N] b; matrix[N, 2] g; }
@@ -30,6 +35,7 @@ OTHERS = {
     "a part that the body decides": "for (n in 1:size(v[1:k])) { if (k < 3) k += 1; target += v[n] * k; }",
     "an index that changes": "for (n in k:size(v)) { k = n; v[n] = b[n] * k; }",
     "a recurrence of data": "v *= of_data(b, 0.3);",
+    "a recurrence of data that assigns a whole": "v *= of_whole(b);",
 }
 DATA = {"N": 6, "y": [0.3, -0.7, 1.2, 0.1, -0.2, 0.5]}
 AT = np.cos(np.arange(18.0))

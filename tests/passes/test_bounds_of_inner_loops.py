@@ -1,4 +1,4 @@
-"""Loops in recurrences whose bounds are not those of another iteration, or are not known while a model is traced."""
+"""Loops in recurrences, and behind loops, whose bounds differ between iterations or are not known while tracing."""
 from __future__ import annotations
 
 import numpy as np
@@ -17,6 +17,15 @@ LOOPS = {
     "counted by parameters around": """for (n in 1:N) {
         int c = 0; for (m in 1:n) { s = sin(s); if (s > 0.1) c += 1; }
         for (m in 1:N) { for (i in 1:c) s = 0.5 * i - b[m]; target += -square(s); } }""",
+}
+BEHIND = """for (n in 1:N) if (y[n] > 0) {
+    k += 1;
+    int j = 0;
+    while (j < 1) { j += 1; if (y[n] > 1) continue; b[k] ~ normal(mu, 1); } } """
+LOOPS |= {
+    "last values behind a loop": BEHIND + "for (i in 1:k) s = mu * i;",
+    "observations behind a loop": BEHIND + "for (i in 1:k) b[i] ~ normal(mu, i);",
+    "nothing behind a loop": BEHIND + "for (i in 1:k) { }",
 }
 DATA = {"N": 6, "y": [0, 1, 2, 0, 1, 3]}
 AT = np.array([0.3, 0.7, -0.6, 0.4, 0.1, -0.6, 0.5])

@@ -103,15 +103,23 @@ def test_inputs_that_are_no_numbers_are_refused_where_stan_refuses_them(name, od
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("name", WITH_INFINITE_VECTORS)
+@pytest.mark.parametrize("name", KERNELS)
 def test_an_infinite_input_alone_has_no_distance_to_itself(library, name):
     """Compiled Stan: the square of sigma; of two sets it throws, and so it does for NaN."""
+    rest = hyperparameters(name)
     for x in (np.array([np.inf]), np.array([[np.inf, 1.0]])):
-        np.testing.assert_allclose(call(library, f"{name}_cov", x, SIGMA, RHO), [[SIGMA**2]])
+        np.testing.assert_allclose(call(library, f"{name}_cov", x, *rest), [[SIGMA**2]])
         with pytest.raises(StanDomainError):
-            call(library, f"{name}_cov", x * np.nan, SIGMA, RHO)
+            call(library, f"{name}_cov", x * np.nan, *rest)
     with pytest.raises(StanDomainError):
-        call(library, f"{name}_cross_cov", np.array([np.inf]), X, SIGMA, RHO)
+        call(library, f"{name}_cross_cov", np.array([np.inf]), X, *rest)
+
+
+def test_an_infinite_input_alone_by_scales_of_several_dimensions():
+    """Compiled Stan: NaN for one kernel, the square of sigma for the others."""
+    for name, expected in (("gp_matern32", np.nan), ("gp_matern52", SIGMA**2), ("gp_exponential", SIGMA**2)):
+        found = registry.by_symbol(f"{name}_cov")(np.array([[np.inf, 1.0]]), SIGMA, np.array([1.0, 2.0]))
+        np.testing.assert_allclose(found, [[expected]])
 
 
 def test_infinite_scales_are_taken_where_stan_takes_them():

@@ -9,6 +9,7 @@ from libraries import DIFFERENTIABLE, LIBRARIES, call, gradient, numeric_gradien
 
 from stanlib import registry
 from stanlib.errors import StanDomainError, StanIndexError
+from tests.random_programs.referee import ours
 
 X = np.array([-2.5, -0.4, 0.3, 1.7, 12.0])
 P = np.array([1e-10, 0.2, 0.5, 0.9, 1 - 1e-10])
@@ -244,6 +245,17 @@ def test_bessel_functions_that_overflow_are_refused(library):
         with pytest.raises(StanDomainError, match="too large"):
             call(library, symbol, v, x)
     assert call(library, "modified_bessel_first_kind", 0, np.inf) == np.inf
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_bessel_functions_of_which_stan_throws_for_the_derivative_are_rejected(backend):
+    """Y_1 is finite there, Y_2 is not."""
+    if backend == "pyro":
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    text = "parameters { real a; } model { target += bessel_second_kind(1, 1e-300 * exp(a)); }"
+    found = ours.outcomes(text, {}, [np.array([0.0]), np.array([600.0])], backend, jit=False, parts=("gradient",))
+    assert found[0].log_density == -np.inf and np.isfinite(found[1].log_density)
+    assert call("numpy", "bessel_second_kind", 1, 1e-300) == pytest.approx(sp.yn(1, 1e-300))
 
 
 @pytest.mark.parametrize("library", DIFFERENTIABLE)

@@ -1,4 +1,6 @@
 """Sparse matrices, complex numbers and Fourier transforms."""
+import cmath
+
 import jax
 import numpy as np
 import pytest
@@ -62,6 +64,21 @@ def test_infinite_complex_numbers(library):
     projected = call(library, "proj", complex(1, -np.inf))
     assert projected.real == np.inf and projected.imag == 0 and np.signbit(projected.imag)
     assert call(library, "proj", 1 + 2j) == 1 + 2j
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(("symbol", "name"), [
+    ("complex_sqrt", "sqrt"), ("log", "log"), ("asin", "asin"), ("acos", "acos"), ("atan", "atan"), ("asinh", "asinh"),
+    ("complex_acosh", "acosh"), ("complex_atanh", "atanh"),
+])  # fmt: skip
+def test_zeros_tell_the_side_of_branch_cuts(library, symbol, name):
+    for real in (-2.5, -0.5, -0.0, 0.0, 0.5, 2.5):
+        for imaginary in (-2.5, -0.0, 0.0, 2.5):
+            z = complex(real, imaginary)
+            if (z, name) in {(0j, "log")}:
+                continue
+            found = complex(call(library, symbol, z))
+            assert cmath.isclose(found, getattr(cmath, name)(z), rel_tol=1e-12, abs_tol=1e-15), z
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

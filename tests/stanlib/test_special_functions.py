@@ -7,7 +7,7 @@ import scipy.special as sp
 import scipy.stats
 from libraries import DIFFERENTIABLE, LIBRARIES, double, gradient, lift, numeric_gradient, plain
 
-from stanlib import arrays
+from stanlib import arrays, registry
 from stanlib.arrays import host
 
 
@@ -286,3 +286,38 @@ def test_modified_bessel_function_of_huge_arguments(library, v):
 def test_modified_bessel_function_of_order_minus_one_is_that_of_order_one(library):
     x = np.array([1e-3, 0.5, 20.0, 600.0])
     np.testing.assert_allclose(value(library, "log_iv", -1.0, x), np.log(sp.iv(1, x)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+@pytest.mark.parametrize(("a", "b"), [(1.0, 1e-300), (1e-300, 1.0), (1e-300, 1e-300), (1e-160, 2.0), (1e300, 1e-300)])
+def test_log_beta_of_tiny_arguments(library, a, b):
+    """B(a, b) is (a + b) / (a b) there."""
+    expected = max(-math.log(a), -math.log(b)) + math.log1p(min(a, b) / max(a, b))
+    np.testing.assert_allclose(value(library, "betaln", a, b), expected, rtol=1e-14)
+    slopes = [1 / (a + b) - 1 / a, 1 / (a + b) - 1 / b]
+    np.testing.assert_allclose(derivatives(library, "betaln", a, b), slopes, rtol=1e-14, atol=1e-10)
+
+
+ENDS = {  # at the end of a range, with the argument that moves, its value, and the derivative from inside
+    "binomial_cdf(0 | 3, x)": (0.0, -3.0), "binomial_cdf(2 | 3, x)": (1.0, -3.0), "binomial_cdf(1 | 3, x)": (1.0, 0.0),
+    "binomial_lcdf(0 | 3, x)": (0.0, -3.0), "binomial_lccdf(2 | 3, x)": (1.0, 3.0),
+    "binomial_lccdf(0 | 3, x)": (1.0, 0.0), "binomial_lcdf(0 | 0, x)": (0.0, 0.0),
+    "uniform_cdf(x | 0, 2)": (2.0, 0.5), "uniform_lccdf(x | 0, 2)": (0.0, -0.5), "uniform_lcdf(2 | 0, x)": (2.0, -0.5),
+    "pareto_lccdf(x | 1, 2)": (1.0, -2.0), "pareto_cdf(x | 1, 2)": (1.0, 2.0), "pareto_lccdf(1.5 | x, 3)": (1.5, 2.0),
+    "pareto_type_2_lccdf(x | 0, 1, 2)": (0.0, -2.0), "pareto_type_2_cdf(1 | x, 2, 3)": (1.0, -1.5),
+    "beta_lccdf(x | 1, 2)": (0.0, -2.0), "beta_cdf(x | 1, 2)": (0.0, 2.0), "beta_lcdf(x | 2, 1)": (1.0, 2.0),
+    "beta_cdf(x | 2, 1)": (1.0, 2.0), "beta_proportion_lccdf(x | 0.5, 2)": (0.0, -1.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+@pytest.mark.parametrize("call", ENDS)
+def test_distribution_functions_at_ends_have_the_derivatives_from_inside(library, call):
+    symbol, _, arguments = call.rstrip(")").replace(" |", ",").partition("(")
+    at, expected = ENDS[call]
+    given = arguments.split(", ")
+
+    def moved(x):
+        return registry.by_symbol(symbol)(*(x[0] if g == "x" else float(g) if "." in g else int(g) for g in given))
+
+    np.testing.assert_allclose(gradient(library, moved, np.array([at])), [expected], rtol=1e-12, atol=1e-12)

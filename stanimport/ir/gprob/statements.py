@@ -256,7 +256,8 @@ class Recur(Stmt):
     the next, `windows` the arrays, `outputs` the variables of the body that the rest of the loop reads. `inputs` are
     variables of the lanes, `given` how the body calls them: what differs between iterations and is only read has
     another name there, since it is known beforehand in all lanes, but not to an iteration that the backend traces. Of a
-    `ragged` one the bounds differ between the lanes around, and so does `name`.
+    `ragged` one the bounds differ between the lanes around, and so does `name`. The backend traces what is `traced`,
+    as far as it is not known after all; Python runs the others.
     """
 
     name: str
@@ -268,6 +269,7 @@ class Recur(Stmt):
     given: tuple[str, ...]
     outputs: tuple[str, ...]
     ragged: bool = False
+    traced: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 from stanlib.types import INT
@@ -15,7 +16,7 @@ from stanlib.types import INT
 from ...ir import gprob, traversal
 from ...ir.fresh import Fresh
 from ...ir.uses import declared, loop_indices, mentions, walk_statements, written, written_in_order
-from ..binding_times import BindingTimes
+from ..binding_times import BindingTimes, has_dynamic_work
 from ..surroundings import Surroundings
 from . import recurrences
 from .accesses import Access, of_statement
@@ -33,7 +34,24 @@ MOST_STATEMENTS = 200  # in the body of a loop whose iterations run at once
 def run(body: Stmts, around: Surroundings) -> Stmts:
     """The body with loops as lanes and recurrences, where that can be."""
     times, sizes = around.times(body, flat=True), around.sizes_in(body)
-    return Lanes(times, sizes, around.functions.unrolled_by, around.names, _only_inside(body)).block(body, Scope())
+    traced = _Traced(around, body)
+    lanes = Lanes(times, sizes, around.functions.unrolled_by, around.names, _only_inside(body), traced)
+    return lanes.block(body, Scope())
+
+
+class _Traced:
+    """Tells, when it is asked, which loops the backend traces if they stay loops."""
+
+    def __init__(self, around: Surroundings, body: Stmts):
+        self.around, self.body = around, body
+
+    @cached_property
+    def _loops(self) -> Mapping[int, gprob.Loop]:
+        return self.around.times(self.body).loops
+
+    def __contains__(self, s: gprob.For) -> bool:
+        """Whether it is one; of a loop that is no longer as it was it is assumed."""
+        return self.around.traces and self._loops.get(id(s), gprob.Loop.TRACED) == gprob.Loop.TRACED
 
 
 class Variables(NamedTuple):
@@ -50,9 +68,9 @@ class Lanes:
 
     def __init__(
         self, times: BindingTimes, sizes: Mapping[str, gprob.Sized], shaped_by: Callable[[str], frozenset[int]],
-        names: Fresh, only_inside: Mapping[object, set[str]],
+        names: Fresh, only_inside: Mapping[object, set[str]], traced: _Traced,
     ):  # fmt: skip
-        self.times, self.sizes, self.shaped_by, self.names = times, sizes, shaped_by, names
+        self.times, self.sizes, self.shaped_by, self.names, self.traced = times, sizes, shaped_by, names, traced
         self.only_inside = only_inside  # of each loop, by its place in the program: what is read nowhere else
 
     def block(self, body: Sequence[gprob.Stmt], scope: Scope) -> Stmts:
@@ -105,15 +123,19 @@ class Lanes:
         Raises:
             Refused: where lanes around allow neither.
         """
+        before = set(self.times.dynamic)
         try:
             return self._as_lanes(s, scope)
         except (Refused, recurrences.NotCarried):
-            pass
+            self.times.dynamic.intersection_update(before)
         if scope.loops and self._differs((s.lower, s.upper), scope.varying()):
             raise Refused("the bounds of a loop inside differ between iterations")
         if scope.loops and self._has_shapes_of_its_own(s):
             raise Refused("a shape differs within an iteration")
-        return replace(s, body=self.block(s.body, scope.repeating(s)))
+        made = replace(s, body=self.block(s.body, scope.repeating(s)))
+        if has_dynamic_work(s.body, self.times) and s in self.traced:
+            self.times.dynamic |= written(s.body)  # what data alone decide in it is not known behind it
+        return made
 
     def _as_lanes(self, s: gprob.For, scope: Scope) -> gprob.Stmt:
         """A loop whose iterations run at once, with recurrences for what they carry on.

@@ -6,7 +6,7 @@ that of lambda lifting (Johnsson 1985) with the state reduced by the distances o
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 

@@ -63,8 +63,11 @@ def _deciding_expressions(
 ) -> Iterator[gprob.Expr]:
     """Sizes, bounds of loops and ranges, conditions of `while`, and arguments of calls that decide such inside."""
     for s in walk_statements(f.body):
-        if isinstance(s, loops):
-            yield from (s.condition,) if isinstance(s, gprob.While) else (s.lower, s.upper)
+        if isinstance(s, gprob.For) and gprob.For in loops:
+            yield s.lower
+            yield s.upper
+        elif isinstance(s, gprob.While) and gprob.While in loops:
+            yield s.condition
     for node in traversal.walk(f.body):
         if isinstance(node, gprob.Sized):
             yield from node.shape

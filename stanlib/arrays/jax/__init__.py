@@ -20,7 +20,7 @@ from numpy import euler_gamma, inf, nan, ndim, pi, shape  # noqa: F401
 from .. import numpy as _np
 from .. import special, uses_jax
 from ..base import Array, Arrays, Real, Value
-from . import chains, derivatives, host, linalg
+from . import branch_cuts, chains, derivatives, host, linalg
 from .derivatives import with_gradient  # noqa: F401
 from .indexing import at_set, get, pick_last, segment_sum  # noqa: F401
 from .lifting import lift
@@ -38,10 +38,10 @@ abs = lift("abs", lambda x: x * jnp.sign(x) if jnp.issubdtype(x.dtype, jnp.float
 all = lift("all", jnp.all)
 angle = lift("angle", jnp.angle)
 any = lift("any", jnp.any)
-arccos = lift("arccos", jnp.arccos)
-arccosh = lift("arccosh", jnp.arccosh)
-arcsin = lift("arcsin", jnp.arcsin)
-arcsinh = lift("arcsinh", jnp.arcsinh)
+arccos = lift("arccos", branch_cuts.arccos)
+arccosh = lift("arccosh", branch_cuts.arccosh)
+arcsin = lift("arcsin", branch_cuts.arcsin)
+arcsinh = lift("arcsinh", branch_cuts.arcsinh)
 arctan = lift("arctan", jnp.arctan)
 arctan2 = lift("arctan2", jnp.arctan2)
 arctanh = lift("arctanh", jnp.arctanh)
@@ -94,7 +94,7 @@ sign = lift("sign", jnp.sign)
 sin = lift("sin", jnp.sin)
 sinh = lift("sinh", jnp.sinh)
 sort = lift("sort", jnp.sort)
-sqrt = lift("sqrt", jnp.sqrt)
+sqrt = lift("sqrt", branch_cuts.sqrt)
 square = lift("square", jnp.square)
 stack = lift("stack", jnp.stack)
 sum = lift("sum", jnp.sum)

@@ -18,6 +18,7 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617
 _DIGAMMA = tuple(b / (2 * k) for k, b in enumerate(_BERNOULLI, 1))
 _STEPS = 8  # how far the recurrence leads before the asymptotic series
 _ATANH = tuple(2 / (2 * k + 3) for k in range(10))
+_TINY = 1e-100  # where B(a, b) is (a + b) / (a b), and squares of ratios overflow
 _NEAR = 0.3  # where the series of log(1 + x) - x takes over
 
 
@@ -107,6 +108,10 @@ def betaln(xp: Namespace, a: Array, b: Array) -> Array:
     zero = (a == 0) & (b >= 0) | (b == 0) & (a >= 0)
     infinite = (a == xp.inf) & (b > 0) | (b == xp.inf) & (a > 0)
     outside = xp.where(zero, xp.inf, xp.where(infinite, -xp.inf, xp.nan))
+    tiny = inside & (xp.minimum(a, b) < _TINY)
+    p, q = xp.where(tiny, a, 1.0), xp.where(tiny, b, 1.0)
+    outside = xp.where(tiny, xp.log(p + q) - xp.log(p) - xp.log(q), outside)
+    inside = inside & ~tiny
     a, b = xp.where(inside, a, 1.0), xp.where(inside, b, 1.0)
     remainder = stirling_error(xp, a) + stirling_error(xp, b) - stirling_error(xp, a + b)
     powers = -(a - 0.5) * xp.log1p(b / a) - b * xp.log1p(a / b)

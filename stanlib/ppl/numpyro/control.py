@@ -321,13 +321,16 @@ def _while_traced(test: Traced, traced: Traced, target: State, state: State) -> 
 
 
 def recur(
-    loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, inputs: State, adds: bool = False
-) -> Any:
+    loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, inputs: State, adds: bool = False,
+    known: bool = False,
+) -> Any:  # fmt: skip
     """The last carry and the outputs of all iterations of `carry, outputs = step(n, *carry, *inputs)`.
 
     The inputs are those of the iteration, the outputs become values of the lanes of the loop; a step that `adds` to the
-    target gives its terms among them.
+    target gives its terms among them. Python runs one that is `known`, though steps may ask parameters for their sizes.
     """
+    if known:
+        return run_in_python(loop, step, carry, inputs, adds)
     if ragged.is_ragged(loop):
         return ragged.recur(recur, loop, step, carry, inputs, adds)
     axis, frame = split_frame(loop)

@@ -1,8 +1,8 @@
 """While loops of JAX with derivatives in reverse mode, for numbers of iterations known only at run time.
 
 JAX's own have derivatives forwards, which is all that solvers ask for that carry derivatives along. Here the derivative
-goes through the iterations backwards. It computes the state before each of them anew from the start, so that it needs no
-memory for the states and no limit on their number; its cost is quadratic in that number.
+goes through the iterations backwards. It computes the state before each of them anew from the start, so that it needs
+no memory for the states and no limit on their number; its cost is quadratic in that number.
 """
 from __future__ import annotations
 
