@@ -162,3 +162,26 @@ class Points:
                     yield places[at : at + count], points[at : at + count]
                 low += len(block)
             chain += lanes
+
+
+class Repeated:
+    """The points of chains that don't move, (chains, draws, size), each held once.
+
+    Args:
+        points: of the chains, (chains, size).
+        draws: of each of them.
+    """
+
+    def __init__(self, points: np.ndarray, draws: int):
+        self.points = points
+        self.shape = (len(points), draws, points.shape[1])
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray:
+        return np.repeat(self.points[:, None], self.shape[1], axis=1)
+
+    def pieces(self, count: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """As those of `Points`."""
+        chains, draws, _ = self.shape
+        for low in range(0, chains * draws, count):
+            places = slice(low, min(low + count, chains * draws))
+            yield places, self.points[np.arange(places.start, places.stop) // draws]

@@ -57,6 +57,18 @@ def test_files_are_whole_or_not_there(wide, name, tmp_path, little_room):
     assert wide.stan_variable("x").shape == (200, 2000)
 
 
+@pytest.mark.parametrize("room", [0, 5_000, 60_000, 300_000, 1_500_000])
+def test_a_file_that_was_there_stays(wide, tmp_path, room):
+    """Wherever the disk is full, in the head, in the draws or at the end of the file."""
+    path = tmp_path / "fit.nc"
+    path.write_text("before")
+    with files_of_at_most(room), pytest.raises(OSError, match="can't be written, nothing is kept") as told:
+        wide.save(path)
+    assert told.value.filename == str(path) and path.read_text() == "before" and os.listdir(tmp_path) == ["fit.nc"]
+    wide.save(path)
+    np.testing.assert_array_equal(stanimport.Fit.load(path).stan_variable("x"), wide.stan_variable("x"))
+
+
 def test_a_journal_names_the_file_and_keeps_what_it_has(wide, tmp_path, little_room):
     with pytest.raises(OSError, match="can't be written") as told:
         stanimport.sample(wide.module, **SHORT, journal=tmp_path / "run")

@@ -14,7 +14,7 @@ from stanlib.errors import StanTracingError
 from .. import memory, nested, tuples
 from ..executables import Executable
 from ..precision import TRACING, double_precision, keys_of_draws, random_keys
-from ..rows import FEW, Points, named, take_room
+from ..rows import FEW, Points, Repeated, named, take_room
 
 if TYPE_CHECKING:
     from ..programs import Program
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 OfOneDraw = Callable[[Any, Any], dict[str, Any]]  # of a random key and the draw
 TOGETHER = 512  # draws that one run of the compiled program computes at most
 _ADVICE = "Fewer draws need less"
-MEMORY = 2**22  # bytes of results that one run of the compiled program makes at most
+MEMORY = 2**22  # bytes of results, or of draws, that one run of the compiled program makes, or is given, at most
 
 
 class Batched:
@@ -60,7 +60,7 @@ class Batched:
                 traced, one = jax.make_jaxpr(function, return_shape=True)(key, example)
             self.shapes, structure = {n: (tuple(s.shape), s.dtype) for n, s in one.items()}, jax.tree.structure(one)
             self.require_room(count, folder, advice)
-            self.batch = _batch_size(one, count)
+            self.batch = _batch_size(one, example, count)
             stacked = nested.mapped(lambda a: np.zeros((self.batch, *np.shape(a)), np.asarray(a).dtype), (key, example))
             brief = numbers_in(traced.jaxpr) <= BRIEF
             # the model is run once: what it traced is what is mapped over draws
@@ -158,9 +158,13 @@ class _InFile:
         return np.lib.format.open_memmap(self.path, "r+")
 
 
-def _batch_size(one: Mapping[str, Any], count: int) -> int:
-    """How many draws are computed at once: few different numbers, so that other counts find the program compiled."""
-    size = sum(int(np.prod(s.shape)) * int(s.dtype.itemsize) for s in one.values())
+def _batch_size(one: Mapping[str, Any], example: object, count: int) -> int:
+    """How many draws are computed at once: few different numbers, so that other counts find the program compiled.
+
+    What is computed of a draw may be smaller than the draw.
+    """
+    made = sum(int(np.prod(s.shape)) * int(s.dtype.itemsize) for s in one.values())
+    size = max(made, sum(np.asarray(a).nbytes for a in nested.leaves(example)))
     return max(1, min(together(count), MEMORY // max(size, 1)))
 
 
@@ -222,7 +226,9 @@ class DrawProcessor:
         made.folder = None
         return made
 
-    def __call__(self, points: np.ndarray | Points, seed: int, first: int = 0) -> dict[str, np.ndarray]:
+    def __call__(
+        self, points: np.ndarray | Points | Repeated, seed: int, first: int = 0
+    ) -> dict[str, np.ndarray]:  # fmt: skip
         """The variables at points of shape (chains, draws, size): arrays of shape (chains, draws, ...).
 
         Args:

@@ -5,14 +5,16 @@ Of arrays of tuples, `a[1]:1`, the items of one tuple stand together. Names of c
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from stanlib.errors import StanDataError
 
+BLOCK = 2**21  # bytes of components that are looked at together: what is computed of them takes several times as many
 Labels = Mapping[str, Sequence[Sequence[Any] | None]]  # by variable, the coordinates of each axis that has them
+Order = np.ndarray | None  # of columns: the places of the variables' components; None for as they are
 Axes = Mapping[str, tuple[int, ...]]  # by item of a tuple, see `tuples.axes`
 
 
@@ -54,22 +56,65 @@ def _indices(axes: Sequence[Sequence[object]]) -> Iterator[tuple[Any, ...]]:
 
 def flatten(
     values: Mapping[str, np.ndarray], labels: Labels | None = None, axes: Axes | None = None
-) -> tuple[list[str], np.ndarray]:
+) -> tuple[list[str], np.ndarray]:  # fmt: skip
     """All components of arrays (chains, draws, ...): their names, and an array (chains, draws, components)."""
+    names, order = head(values, labels, axes)
+    return names, table(values, order)
+
+
+def head(
+    values: Mapping[str, np.ndarray], labels: Labels | None = None, axes: Axes | None = None
+) -> tuple[list[str], Order]:  # fmt: skip
+    """The names of all components of arrays (chains, draws, ...), and their order, if it is not the variables'."""
     names: list[str] = []
-    blocks: list[np.ndarray] = []
     outer = {n: own for n, own in (axes or {}).items() if n in values and any(own)}
     for name, value in values.items():
         is_complex = value.dtype.kind == "c"
         names += column_names(name, value.shape[2:], is_complex, (labels or {}).get(name, ()), outer.get(name, ()))
-        blocks.append(_columns(value))
-    if not blocks:
-        return names, np.zeros((0, 0, 0))
-    table = np.concatenate(blocks, axis=2)
     if not outer:
-        return names, table
+        return names, None
     order = _order(values, outer)
-    return [names[i] for i in order], table[:, :, order]
+    return [names[i] for i in order], np.asarray(order, int)
+
+
+def table(values: Mapping[str, np.ndarray], order: Order = None) -> np.ndarray:
+    """The components in this order, (chains, draws, components)."""
+    if not values:
+        return np.zeros((0, 0, 0))
+    shape = next(iter(values.values())).shape[:2]
+    made, end = np.empty((*shape, sum(map(_width, values.values())))), 0
+    for part in pieces(values):
+        start, end = end, end + part.shape[2]
+        made[:, :, start:end] = part
+    return made if order is None else made[:, :, order]
+
+
+def pieces(values: Mapping[str, np.ndarray]) -> Iterator[np.ndarray]:
+    """The components in the variables' order, (chains, draws, some of them): a block of memory at a time."""
+    for value in values.values():
+        yield from _pieces(value.transpose(0, 1, *range(value.ndim - 1, 1, -1)))
+
+
+def _pieces(value: np.ndarray) -> Iterator[np.ndarray]:
+    """Those of an array whose last index is the fastest."""
+    if not _width(value):
+        return
+    if value.nbytes <= BLOCK or value.ndim == 2:
+        yield _columns(value)
+        return
+    most = max(1, BLOCK * value.shape[2] // value.nbytes)  # of the slowest index
+    for start in range(0, value.shape[2], most):
+        part = value[:, :, start : start + most]
+        yield from [_columns(part)] if most > 1 or part.ndim == 3 else _pieces(part[:, :, 0])
+
+
+def reduced(
+    values: Mapping[str, np.ndarray], order: Order, of: Callable[[np.ndarray], Mapping[str, np.ndarray]]
+) -> dict[str, np.ndarray]:  # fmt: skip
+    """What a function makes of each component, by name, in this order: it gets (chains, draws, some components)."""
+    found = [of(part) for part in pieces(values)]
+    whole = {n: np.concatenate([f[n] for f in found]) for n in (found[0] if found else ())}
+    return whole if order is None else {n: v[order] for n, v in whole.items()}
 
 
 def of_all_chains(values: np.ndarray) -> np.ndarray:
@@ -90,13 +135,17 @@ def _order(values: Mapping[str, np.ndarray], outer: Axes) -> list[int]:
     return sorted(range(len(keys)), key=keys.__getitem__)
 
 
+def _width(value: np.ndarray) -> int:
+    """How many components an array has, not left to reshape, which can't tell where there are no draws."""
+    return int(np.prod(value.shape[2:])) * (2 if value.dtype.kind == "c" else 1)
+
+
 def _columns(value: np.ndarray) -> np.ndarray:
-    head, axes = value.shape[:2], range(value.ndim - 1, 1, -1)
-    count = int(np.prod(value.shape[2:]))  # not left to reshape, which can't tell where there are no draws
-    flat = np.transpose(value, (0, 1, *axes)).reshape(*head, count)
-    if flat.dtype.kind != "c":
-        return flat.astype(float)
-    return np.stack([flat.real, flat.imag], axis=-1).reshape(*head, 2 * count)
+    """The components of an array whose last index is the fastest."""
+    head = value.shape[:2]
+    if value.dtype.kind != "c":
+        return value.reshape(*head, _width(value)).astype(float, copy=False)
+    return np.stack([value.real, value.imag], axis=-1).reshape(*head, _width(value))
 
 
 # --- and back ---------------------------------------------------------------------------------------------------------

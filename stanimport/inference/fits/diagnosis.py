@@ -88,22 +88,32 @@ def diagnose(fit: Result, known: Table | None = None) -> Diagnosis:
 def _convergence(fit: Result, known: Table | None) -> tuple[dict[str, float], dict[str, float]]:
     """Columns with a high R-hat, and columns with a low effective sample size; constant ones are left out."""
     drawn = {n: v for n, v in fit.variables.items() if v.dtype.kind != "b"}
-    names, values = columns.flatten(drawn, fit.labels, fit.axes)
+    names, order = columns.head(drawn, fit.labels, fit.axes)
     if not names or fit.draws_per_chain < 4:
         return {}, {}
-    with np.errstate(invalid="ignore"):  # of infinite values
-        varies = np.ptp(values, axis=(0, 1)) != 0
-    enough = LEAST_ESS * fit.chains
     rows = {} if known is None else {name: i for i, name in enumerate(known.names)}
     if known is not None and len(rows) == len(known.names):  # labels may be given twice
+        varies = columns.reduced(drawn, order, _variation)["varies"]
         rhat, bulk, tail = (known.columns[h][[rows[n] for n in names]] for h in ("R_hat", "ESS_bulk", "ESS_tail"))
     else:
-        (rhat, bulk), tail = statistics.rhat_and_ess_bulk(values), statistics.ess_tail(values)
-    ess = np.fmin(bulk, tail)
+        varies, rhat, bulk, tail = columns.reduced(drawn, order, _quality).values()
+    ess, enough = np.fmin(bulk, tail), LEAST_ESS * fit.chains
     bad_rhat = varies & ~(rhat <= MOST_RHAT)
     bad_ess = varies & (ess < enough)
     return ({names[i]: float(rhat[i]) for i in np.flatnonzero(bad_rhat)},
             {names[i]: float(ess[i]) for i in np.flatnonzero(bad_ess)})  # fmt: skip
+
+
+def _variation(values: np.ndarray) -> dict[str, np.ndarray]:
+    """Which columns of (chains, draws, columns) are not constant."""
+    with np.errstate(invalid="ignore"):  # of infinite values
+        return {"varies": np.ptp(values, axis=(0, 1)) != 0}
+
+
+def _quality(values: np.ndarray) -> dict[str, np.ndarray]:
+    """These, and the statistics of convergence of all."""
+    rhat, bulk = statistics.rhat_and_ess_bulk(values)
+    return {**_variation(values), "rhat": rhat, "bulk": bulk, "tail": statistics.ess_tail(values)}
 
 
 def _problems(d: Diagnosis, fit: Result) -> list[str]:

@@ -12,7 +12,7 @@ from . import columns
 
 def columns_of(variables: Mapping[str, np.ndarray], axes: columns.Axes) -> frozenset[str]:
     """The columns, "z[1]", of variables (chains, draws, ...) that hold ints."""
-    return frozenset(columns.flatten({n: v for n, v in variables.items() if v.dtype.kind in "iu"}, axes=axes)[0])
+    return frozenset(columns.head({n: v for n, v in variables.items() if v.dtype.kind in "iu"}, axes=axes)[0])
 
 
 def declared(program: Program, variables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

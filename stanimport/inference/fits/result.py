@@ -226,9 +226,12 @@ class Result:
         _, values = self._columns(inc_warmup)
         return columns.of_all_chains(values) if concat_chains else values.transpose(1, 0, 2)
 
-    def _columns(self, inc_warmup: bool = False) -> tuple[list[str], np.ndarray]:
+    def _columns(self, inc_warmup: bool = False, wanted: Sequence[str] | None = None) -> tuple[list[str], np.ndarray]:
+        """All columns, or at least those that are wanted; all too where there are none of them."""
         made = self.with_warmup() if inc_warmup else {**self.stats, **self.variables}
-        return columns.flatten(made, axes=self.axes)
+        roots = {n.partition("[")[0].partition(":")[0] for n in wanted or ()}
+        chosen = {n: v for n, v in made.items() if n.partition(".")[0] in roots}
+        return columns.flatten(chosen or made, axes=self.axes)
 
     def with_warmup(self) -> dict[str, np.ndarray]:
         """Stats and variables, (chains, draws, ...), the warm-up in front. Raises ValueError if it was not saved."""
@@ -250,14 +253,15 @@ class Result:
         require("pandas", extra="inference")
         import pandas
 
-        names, values = self._columns(inc_warmup)
+        wanted = [vars] if isinstance(vars, str) else vars
+        names, values = self._columns(inc_warmup, wanted)
         chains, count = values.shape[:2]
-        frame = pandas.DataFrame(columns.of_all_chains(values), columns=names)
+        frame = pandas.DataFrame(columns.of_all_chains(values), columns=names, copy=False)  # it is the frame's own
         at = np.arange(1, chains * count + 1)
         frame.insert(0, "chain__", np.repeat(self.chain_ids, count))
         frame.insert(1, "iter__", np.tile(np.arange(1, count + 1), chains))
         frame.insert(2, "draw__", at)
-        return frame if vars is None else frame[self._chosen([vars] if isinstance(vars, str) else vars, names)]
+        return frame if wanted is None else frame[self._chosen(wanted, names)]
 
     def _chosen(self, wanted: Sequence[str], names: Sequence[str]) -> list[str]:
         out = ["chain__", "iter__", "draw__"]

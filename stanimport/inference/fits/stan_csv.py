@@ -7,7 +7,8 @@ from __future__ import annotations
 import glob
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from .result import Result
 from .stan_configuration import configuration
 
 Array = np.ndarray
+_TOGETHER = 2**18  # numbers of the draws that are put side by side at once
 _WHOLE = {"treedepth__": np.int64, "n_leapfrog__": np.int64, "divergent__": np.bool_, "path__": np.int64,
           "converged__": np.int64}  # fmt: skip
 # By method, CmdStan's columns in front of the variables, in its order, and what they are called here. Readers of files
@@ -54,20 +56,28 @@ def save(fit: Result, folder: Path, stamp: str, sig_figs: int | None) -> list[Pa
             raise FileExistsError(17, "the file is there already", str(path))
     folder.mkdir(parents=True, exist_ok=True)
     for chain, path in enumerate(paths):
-        text = "\n".join(_lines(fit, chain, path, sig_figs)) + "\n"
-        atomically(path, lambda place, text=text: place.write_text(text, encoding="utf-8"))  # type: ignore[misc]
+        lines = _lines(fit, chain, path, sig_figs)
+        atomically(path, partial(_write, lines))
     return paths
+
+
+def _write(lines: Iterator[str], path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in lines)
 
 
 def _lines(fit: Result, chain: int, path: Path, sig_figs: int | None) -> Iterator[str]:
     """The lines of a chain's file: configuration, header, warm-up, adaptation, draws, times, as far as known."""
     yield from _comments(configuration(fit, chain) | {"output": {"file": path.name}})
-    names, now = _table(fit, fit.stats, fit.variables, chain)
-    whole = {name_in_file(n) for n in integers.columns_of(fit.variables, fit.axes)} | _WHOLE.keys()
-    yield ",".join(names)
+    now = _written(fit, fit.stats, fit.variables, chain)
+    names, order = columns.head(now, axes=fit.axes)
+    statistics = [i for i, n in enumerate(names) if n in _WHOLE]
+    ints = integers.columns_of(fit.variables, fit.axes)
+    whole = [*statistics, *(i for i, n in enumerate(names) if n in ints)]
+    yield ",".join(map(name_in_file, names))
     if fit.warmup is not None:
         variables, stats = ({n: part[n] for n in now} for part, now in zip(fit.warmup, (fit.variables, fit.stats)))
-        yield from _rows(*_table(fit, stats, variables, chain), sig_figs, whole)
+        yield from _rows(_written(fit, stats, variables, chain), order, whole, sig_figs)
     is_adapted = fit.method == "sample" and not fit.settings.get("fixed_param")
     if is_adapted and fit.metric is not None and fit.step_size is not None:
         yield from _adaptation(float(fit.step_size[chain]), written_out(fit.metric[chain]))
@@ -76,8 +86,9 @@ def _lines(fit: Result, chain: int, path: Path, sig_figs: int | None) -> Iterato
         center = {n: np.asarray(v)[None, None] for n, v in fit.info.get("center", {}).items()}
         if center:
             zeros = {n: np.zeros((1, 1)) for n in fit.stats}
-            yield from _rows(*_table(fit, zeros, {n: center[n] for n in fit.variables}, 0), sig_figs, _WHOLE.keys())
-    yield from _rows(names, now, sig_figs, whole)
+            means = _written(fit, zeros, {n: center[n] for n in fit.variables}, 0)
+            yield from _rows(means, order, statistics, sig_figs)
+    yield from _rows(now, order, whole, sig_figs)
     yield from _elapsed(fit, chain)
 
 
@@ -95,18 +106,16 @@ def _elapsed(fit: Result, chain: int) -> Iterator[str]:
                     f"#                {warmup + sampling:.6g} seconds (Total)", "# ")  # fmt: skip
 
 
-def _table(
+def _written(
     fit: Result, stats: Mapping[str, Array], variables: Mapping[str, Array], chain: int
-) -> tuple[list[str], Array]:  # fmt: skip
-    """The columns of a chain under CmdStan's names (`theta.1.2`), and the values, (draws, columns)."""
+) -> dict[str, Array]:  # fmt: skip
+    """What a chain's file has columns of, (1, draws, ...), with CmdStan's names of the statistics."""
     wanted = COLUMNS.get(fit.method) or {n: n for n in ([] if fit.method == "generate" else stats)}
-    renamed = {new: stats[old][chain : chain + 1] for new, old in wanted.items() if old in stats}
-    own = {n: v[chain : chain + 1] for n, v in _written(fit, variables).items()}
-    names, values = columns.flatten({**renamed, **own}, axes=fit.axes)
-    return [*map(name_in_file, names)], values[0]
+    renamed = {new: stats[old] for new, old in wanted.items() if old in stats}
+    return {n: v[chain : chain + 1] for n, v in {**renamed, **_with_columns(fit, variables)}.items()}
 
 
-def _written(fit: Result, variables: Mapping[str, Array]) -> Mapping[str, Array]:
+def _with_columns(fit: Result, variables: Mapping[str, Array]) -> Mapping[str, Array]:
     """The variables that have columns: of generated quantities these alone, as the parameters have a file already."""
     made = {n: v for n, v in variables.items() if n.partition(".")[0] in fit.program.names("generated_quantities")}
     return made if made and fit.method == "generate" else variables
@@ -117,15 +126,19 @@ def name_in_file(name: str) -> str:
     return name.replace("[", ".").replace("]", "").replace(",", ".")
 
 
-def _rows(names: Sequence[str], values: Array, sig_figs: int | None, whole: Set[str]) -> Iterator[str]:
-    shown = [_shown(column, sig_figs, n in whole) for n, column in zip(names, values.T)]
-    return (",".join(row) for row in zip(*shown))
-
-
-def _shown(column: Array, sig_figs: int | None, is_whole: bool) -> list[str]:
-    if is_whole:
-        return [str(int(v)) for v in column]
-    return [repr(v) if sig_figs is None else f"{v:.{sig_figs}g}" for v in column.tolist()]
+def _rows(
+    values: Mapping[str, Array], order: columns.Order, whole: Sequence[int], sig_figs: int | None
+) -> Iterator[str]:  # fmt: skip
+    """The lines of draws, (1, draws, ...), which has integers in the columns `whole`."""
+    count = len(next(iter(values.values()))[0]) if values else 0
+    together = max(1, _TOGETHER // max(sum(v[0, :1].size for v in values.values()), 1))
+    shown: Callable[[float], str] = repr if sig_figs is None else f"{{:.{sig_figs}g}}".format
+    for start in range(0, count, together):
+        for row in columns.table({n: v[:, start : start + together] for n, v in values.items()}, order)[0]:
+            texts = [*map(shown, row.tolist())]
+            for at in whole:
+                texts[at] = str(int(row[at]))
+            yield ",".join(texts)
 
 
 def _adaptation(step_size: float, metric: Array) -> Iterator[str]:

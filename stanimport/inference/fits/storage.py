@@ -1,9 +1,9 @@
 """Fits on disk: NetCDF with ArviZ's groups, and beside them what a fit knows beyond those."""
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from stanlib.extras import require
 from stanlib.program import Program, Variable
 
 from ..io.files import atomically
+from ..io.patient_files import PatientFile
 from ..modules import weights_of
 from ..options import OptionError
 from .result import Result
@@ -51,8 +52,7 @@ def save(fit: Result, path: Path, computed: Sequence[str]) -> Path:
     weights = weights_of(fit.module) if fit.program.networks else {}
     groups["stanimport_params"] = dataset(weights | _leaves(fit.info.get("params", {})), sampled=False)
     groups["posterior"].attrs |= {"created_by": "stanimport", "stanimport_fit": json.dumps(_described(fit, computed))}
-    content = _encoded(groups)
-    atomically(path, lambda place: place.write_bytes(content))
+    atomically(path, lambda place: _write(groups, place))
     return path
 
 
@@ -65,14 +65,19 @@ def _leaves(params: Any) -> dict[str, np.ndarray]:
     return {n: np.asarray(v) for n, v in flat_weights(params).items()}
 
 
-def _encoded(groups: Mapping[str, Any]) -> memoryview:
-    """The content of the file. It is made in memory, for on a full disk HDF5 takes the process down, and the draws."""
-    made = io.BytesIO()
-    for i, (name, group) in enumerate(groups.items()):
-        real = {n: _real(v) for n, v in group.data_vars.items()}
-        packed = {n: {"zlib": True, "complevel": 1} for n, v in real.items() if v.size > _LARGE}
-        group.assign(real).to_netcdf(made, mode="a" if i else "w", group=name, engine=_ENGINE, encoding=packed)
-    return made.getbuffer()
+def _write(groups: Mapping[str, Any], path: Path) -> None:
+    """Write the groups into one file, each behind the other, so that memory need not hold the file.
+
+    Raises:
+        OSError: if there is no room for it.
+    """
+    with closing(PatientFile(path)) as file:
+        for i, (name, group) in enumerate(groups.items()):
+            real = {n: _real(v) for n, v in group.data_vars.items()}
+            packed = {n: {"zlib": True, "complevel": 1} for n, v in real.items() if v.size > _LARGE}
+            group.assign(real).to_netcdf(file, mode="a" if i else "w", group=name, engine=_ENGINE, encoding=packed)
+            if file.error is not None:
+                raise file.error
 
 
 def _real(value: Any) -> Any:

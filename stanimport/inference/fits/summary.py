@@ -66,9 +66,11 @@ def table(fit: Result, percentiles: Sequence[float] = (5, 50, 95)) -> Table:
     if not all(isinstance(p, (int, float)) and 0 <= p <= 100 for p in percentiles):
         raise options.OptionError(f"percentiles must be numbers from 0 to 100, not {percentiles}")
     stats = {n: v for n, v in fit.stats.items() if n == "lp__"}
-    names, values = columns.flatten({**stats, **fit.variables}, fit.labels, fit.axes)
+    values = {**stats, **fit.variables}
+    names, order = columns.head(values, fit.labels, fit.axes)
+    is_chain = fit.method in ("sample", "generate")
     seconds = 0.0 if fit.method != "sample" or fit.times is None else float(np.sum(fit.times[:, 1]))
-    return Table(names, numbers(values, percentiles, fit.method in ("sample", "generate"), seconds))
+    return Table(names, columns.reduced(values, order, lambda part: numbers(part, percentiles, is_chain, seconds)))
 
 
 def numbers(

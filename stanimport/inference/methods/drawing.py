@@ -20,7 +20,7 @@ from ..devices import mesh_of
 from ..fits.result import Result
 from ..io.data import read_data
 from ..modules import restored
-from ..rows import Points
+from ..rows import Points, Repeated
 from ..samplers import chains as chains_of
 from ..samplers import control
 from ..samplers.chains import Draws, room_for
@@ -248,10 +248,9 @@ def _fixed(posterior: Posterior, chosen: Mapping[str, Any]) -> Result:
     points = np.zeros((chains, 0))
     if posterior.size:
         points = initial.starting_points(posterior, chosen["inits"], chains, seed)
-    repeated = np.repeat(points[:, None], count, axis=1)
     processor = DrawProcessor(posterior, chains * count)
     stats = {"lp__": np.zeros((chains, count)), "accept_stat__": np.zeros((chains, count))}
-    draws = Draws(repeated, stats, np.full(chains, np.nan), np.ones((chains, posterior.size)))
+    draws = Draws(Repeated(points, count), stats, np.full(chains, np.nan), np.ones((chains, posterior.size)))
     began = time.perf_counter()
     made = result_of(posterior, draws, processor, recorded(chosen))
     made.info["times"] = np.tile([0.0, (time.perf_counter() - began) / chains], (chains, 1))

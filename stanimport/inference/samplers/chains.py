@@ -45,7 +45,7 @@ class Draws:
     """What a sampler returns.
 
     Attributes:
-        points: on the unconstrained scale, (chains, draws, size): an array, or `Points`, which are given up once read.
+        points: on the unconstrained scale, (chains, draws, size): an array, `Points` (given up once read), `Repeated`.
         stats: per transition, (chains, draws), by CmdStan's names.
         step_size, metric: per chain, after adaptation; the metric is the inverse one, its diagonal or the matrix.
         warmup: points and stats of the warm-up, if they were kept.
