@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import loading, permissions, settings
+from . import files, loading, permissions, settings
 from .cache import Entry
 from .errors import Diagnostic, StanSemanticError, StanSyntaxError, nearest
 from .importer import StanLoader
@@ -255,7 +255,7 @@ def profiled(
 def _source(path: PathLike, source: str | None) -> Source:
     if source is not None:
         return Source(os.fspath(path), source)
-    program = _read(Path(path), "source= takes the text of a program, beside a name for it")
+    program = _read(Path(files.as_path(path)), "source= takes the text of a program, beside a name for it")
     return Source(program.name, program.text)
 
 
@@ -276,7 +276,7 @@ def _read(path: Path, for_text: str) -> StanFile:
 
 
 def _path_of(path_or_module_name: PathLike) -> Path:
-    text = os.fspath(path_or_module_name)
+    text = os.fspath(files.as_path(path_or_module_name))
     path = Path(text)
     if isinstance(path_or_module_name, str) and path.suffix != ".stan" and re.fullmatch(r"\w+(\.\w+)*", text):
         spec = importlib.util.find_spec(text)

@@ -7,6 +7,7 @@ import os
 import pkgutil
 import zipimport
 from pathlib import Path
+from typing import Any
 
 
 def read_bytes(path: Path) -> bytes:
@@ -22,6 +23,11 @@ def read_bytes(path: Path) -> bytes:
         if archive is None:
             raise
         return archive.get_data(str(path))
+
+
+def as_path(given: Any) -> Any:
+    """What was given; for a file in an archive as `importlib.resources.files` has it, which is no path, one that is."""
+    return Path(str(given)) if type(given).__module__.partition(".")[0] == "zipfile" else given
 
 
 def program_text(content: bytes) -> str:

@@ -5,6 +5,7 @@ The only module that imports IPython, which need not be installed for anything e
 from __future__ import annotations
 
 import importlib
+import keyword
 import sys
 from typing import Any
 
@@ -32,7 +33,7 @@ class StanMagics(Magics):
     def stan(self, line: str, cell: str) -> None:
         """Translate the Stan program in a cell, and bind it to a name as a module."""
         options = parse_argstring(self.stan, line)
-        if not options.name.isidentifier():
+        if not options.name.isidentifier() or keyword.iskeyword(options.name):
             raise ValueError(f"{options.name!r} can't name a variable")
         chosen: dict[str, Any] = {
             "backend": options.backend, "scheme": options.scheme, "include_paths": options.include_path,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+_MISSING = {"NA", "N/A", "NONE", "NULL", "."}
 _DEEPEST = 32  # as many dimensions as NumPy's arrays have in all its versions
 _NO_NUMBERS: set[type] = {type(None), dict, set, frozenset, bytes, bytearray}  # of which NumPy makes some
 # Text that stands for numbers, as CmdStan reads it.
@@ -47,7 +48,7 @@ def array_of(plain: object) -> np.ndarray:
     except OverflowError:
         raise NoNumbersError("holds a number that is too large") from None
     except TypeError:
-        raise NoNumbersError(f"must hold numbers, not {_sample(plain)}") from None
+        raise NoNumbersError(f"must hold numbers, not {_sample(plain)}{_advice(plain)}") from None
     except ValueError:
         raise NoNumbersError("is ragged: its rows differ in length") from None
     if value.dtype.kind == "b":
@@ -147,3 +148,19 @@ def _sample(given: object) -> str:
             told = repr(x)
             return told if len(told) < 50 and "\n" not in told and " at 0x" not in told else type(x).__name__
     return repr(given)
+
+
+def _advice(given: object) -> str:
+    """What to do with names of categories; nothing for numbers as text and for what is missing."""
+    texts = {x for x in np.asarray(given, object).ravel().tolist() if isinstance(x, str)}
+    if not texts or any(x in TEXTS or not x.strip() or x.strip().upper() in _MISSING or _is_number(x) for x in texts):
+        return ""
+    return ": number categories from 1, as pandas.factorize(x)[0] + 1 does"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -64,7 +64,7 @@ ALLOWED = {
     },
     "stanimport.api": {
         "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.frontend", "stanimport.importer",
-        "stanimport.pipeline", "stanimport.source", "stanimport.cache", "stanimport.permissions",
+        "stanimport.pipeline", "stanimport.source", "stanimport.cache", "stanimport.permissions", "stanimport.files",
     },
     "stanimport.inference": {
         "stanlib", "stanimport.api", "stanimport.cache", "stanimport.errors", "stanimport.files",

@@ -14,7 +14,8 @@ EXAMPLES = ("check models/*.stan", "check --strict --pedantic coin.stan", "check
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.stan")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.stan",
+                        help="- for the standard input")  # fmt: skip
     parser.add_argument("--strict", action="store_true", help="accept the language of Stan 2.39 and nothing else")
     parser.add_argument("--pedantic", action="store_true", help="warn of what is allowed but seldom meant, too")
     parser.add_argument("--format", choices=("text", "json"), default="text",
@@ -27,21 +28,22 @@ def run(options: argparse.Namespace) -> int:
     """Print the diagnostics of all files, as text or as one JSON list; 1 if any program is wrong."""
     failed, found = False, list[Diagnostic]()
     for file in options.files:
-        wrong, diagnostics = _checked(file, options)
+        name, text = parsing.program_of(file)
+        wrong, diagnostics = _checked(name, text, options)
         failed = failed or wrong
         found += diagnostics
         if options.format == "text":
-            _show(file, wrong, diagnostics)
+            _show(name, wrong, diagnostics)
     if options.format == "json":
         print(json.dumps([record(d) for d in found], indent=2))
     return int(failed)
 
 
-def _checked(file: Path, options: argparse.Namespace) -> tuple[bool, Sequence[Diagnostic]]:
+def _checked(file: Path, text: str | None, options: argparse.Namespace) -> tuple[bool, Sequence[Diagnostic]]:
     """Whether a program is wrong, and the diagnostics: its errors, or the warnings of one that is not."""
     try:
         return False, api.check(
-            file, include_paths=options.include_path, strict=options.strict, pedantic=options.pedantic,
+            file, source=text, include_paths=options.include_path, strict=options.strict, pedantic=options.pedantic,
             functions=dict(options.function),
         )  # fmt: skip
     except StanError as e:

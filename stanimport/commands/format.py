@@ -17,7 +17,9 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.stan")
+    """Which programs, and how they are laid out and shown."""
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.stan",
+                        help="- for the standard input, which is printed in any case")  # fmt: skip
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--overwrite", action="store_true", help="write the files (default: print what they become)")
     what.add_argument("--check", action="store_true", help="show what would change, and end with exit code 1 if any")
@@ -33,7 +35,8 @@ def run(options: argparse.Namespace) -> int:
     code = 0
     for file in options.files:
         try:
-            made = api.format(file, include_paths=options.include_path, canonicalize=chosen,
+            name, text = parsing.program_of(file)
+            made = api.format(name, source=text, include_paths=options.include_path, canonicalize=chosen,
                               max_line_length=options.max_line_length)  # fmt: skip
         except StanError as e:
             print(e, file=sys.stderr)
@@ -41,18 +44,18 @@ def run(options: argparse.Namespace) -> int:
         except ValueError as e:
             parsing.exit_with(str(e))
         else:
-            code = max(code, _done(file, made, options))
+            code = max(code, _done(name, text, made, options))
     return code
 
 
-def _done(file: Path, made: str, options: argparse.Namespace) -> int:
-    """Show or write what a file becomes; 1 if it has to change and is only looked at."""
-    before = files.program_text(files.read_bytes(file))
+def _done(file: Path, text: str | None, made: str, options: argparse.Namespace) -> int:
+    """Show or write what a file, or a text, becomes; 1 if it has to change and is only looked at."""
+    before = files.program_text(files.read_bytes(file)) if text is None else text
     if options.check:
         names = str(file), f"{file} (formatted)"
         sys.stdout.writelines(difflib.unified_diff(before.splitlines(True), made.splitlines(True), *names))
         return int(before != made)
-    if not options.overwrite:
+    if not options.overwrite or text is not None:
         print(made, end="")
     elif before != made:
         files.write(file.resolve(), made.encode("utf-8"), file.stat().st_mode & 0o777)

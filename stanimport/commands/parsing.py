@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from stanlib.extras import require
 
+from .. import files
 from ..errors import MissingLibraryError, nearest
 from ..settings import BACKENDS, SCHEMES
 
@@ -50,6 +51,13 @@ def usage_errors() -> Iterator[None]:
         yield
     except OptionError as e:
         exit_with(str(e))
+
+
+def program_of(file: Path) -> tuple[Path, str | None]:
+    """The name of a program and, of one that comes from the standard input, for which "-" stands, its text."""
+    if str(file) != "-":
+        return file, None
+    return Path("<stdin>"), files.program_text(sys.stdin.buffer.read())
 
 
 def add_includes(parser: argparse.ArgumentParser) -> None:

@@ -141,6 +141,7 @@ def _library_of(program: Program) -> Any:
 
 def plain_module_of(module: Any) -> Module:
     """The translated module that was given, or that of the program at a path. Raises TypeError, StanError."""
+    module = files.as_path(module)
     if isinstance(module, (str, os.PathLike)):
         module = api.load(module)
     if not isinstance(getattr(module, "stan", None), Program):

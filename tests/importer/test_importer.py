@@ -80,7 +80,10 @@ def test_a_zip_file(folder):
     try:
         module = importlib.import_module("zipped.coin")
         assert module.transformed_data(**DATA)["y"].tolist() == [1, 0, 1]
-        assert importlib.resources.files("zipped").joinpath("coin.stan").read_text() == COIN
+        resource = importlib.resources.files("zipped").joinpath("coin.stan")
+        assert resource.read_text() == COIN and stanimport.check(resource) == []
+        assert stanimport.load(resource).__file__ == str(archive / "zipped" / "coin.stan")
+        assert "def model(" in stanimport.translate(resource) and stanimport.format(resource).startswith("data {")
     finally:
         sys.path.remove(str(archive))
         for name in ("zipped.coin", "zipped"):

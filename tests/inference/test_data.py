@@ -1,5 +1,7 @@
 """Data from dicts, files and tables, and what is said of those that can't be read."""
+import importlib.resources
 import json
+import zipfile
 from collections import namedtuple
 
 import numpy as np
@@ -41,6 +43,10 @@ def test_r_dump_values(text, value):
         ("TRUE", 1), ("c(TRUE, FALSE, T, F)", [1, 0, 1, 0]), ("c(a = 1, `b c` = 2.5)", [1, 2.5]),
         ('structure(c(a = 1, b = 2), .Names = c("a", "b"))', [1, 2]),
         ('structure(1:4, .Dim = c(2L, 2L), .Dimnames = list(c("a", "b"), NULL))', [[1, 3], [2, 4]]),
+        ('structure(c(1L, 3L, 1L), levels = c("a", "b", "c"), class = "factor")', [1, 3, 1]),
+        ('structure(2:1, .Label = c("lo", "hi"), class = c("ordered", "factor"))', [2, 1]),
+        ('structure(c(u = 3L, v = 4L), dim = 2L, dimnames = structure(list(c("u", "v")), names = ""), class = "table")',
+         [3, 4]),
         ('structure(1:4, dim = c(2L, 2L), dimnames = list(row = NULL, col = c("x", "y")))', [[1, 3], [2, 4]]),
     ],
 )  # fmt: skip
@@ -49,11 +55,27 @@ def test_r_dump_as_r_writes_it(text, value):
     np.testing.assert_array_equal(parse(f"x <- {text}")["x"], value)
 
 
-@pytest.mark.parametrize("text, told", [("c(1, NA)", "missing"), ("structure(1:2, class = \"factor\")", "class"),
+@pytest.mark.parametrize("text, told", [("c(1, NA)", "missing"), ("structure(18262, class = \"Date\")", "class Date"),
+                                        ('structure(1e-323, class = c("table", "integer64"))', "class integer64"),
                                         ("structure(1:2, .Dimnames = list(", "expected")])  # fmt: skip
 def test_r_dump_that_is_no_data(text, told):
     with pytest.raises(stanimport.StanDataError, match=told):
         parse(f"x <- {text}")
+
+
+def test_files_of_packages_in_archives(tmp_path, monkeypatch):
+    """Data and a program as importlib.resources names them where the package is in a zip file."""
+    with zipfile.ZipFile(tmp_path / "shipped.zip", "w") as archive:
+        archive.writestr("shipped_models/__init__.py", "")
+        archive.writestr("shipped_models/m.stan", "data { int N; } parameters { real x; } model { x ~ normal(N, 1); }")
+        archive.writestr("shipped_models/m.json", '{"N": 3}')
+    monkeypatch.syspath_prepend(tmp_path / "shipped.zip")
+    folder = importlib.resources.files("shipped_models")
+    assert read_data(folder / "m.json") == read_data(str(folder / "m.json")) == {"N": 3}
+    mode = stanimport.optimize(folder / "m.stan", folder / "m.json", seed=1)
+    assert float(mode.stan_variable("x")) == pytest.approx(3)
+    with pytest.raises(stanimport.StanDataError, match=r"none\.json: can't be read"):
+        read_data(folder / "none.json")
 
 
 def test_r_dump_of_several_variables():

@@ -39,6 +39,17 @@ def test_what_a_fit_without_draws_has(without_draws, tmp_path):
         assert fit.to_arviz()["posterior_predictive"]["y"].shape == (3, 0, 4)
 
 
+@pytest.mark.parametrize("draws, told", [(0, "There are no draws"), (1, "1 draws of each chain are"), (3, "3 ")])
+def test_few_draws_are_not_satisfactory(program, draws, told):
+    diagnosis = fitted(program, 4, iter_sampling=draws).diagnose()
+    assert not diagnosis.ok and diagnosis.problems[0].startswith(told)
+    assert told in diagnosis._repr_html_()
+
+
+def test_few_draws_by_fixed_parameters_are_enough(program):
+    assert fitted(program, 4, iter_sampling=1, fixed_param=True).diagnose().ok
+
+
 def test_log_densities_of_observations_without_draws():
     flat = stanimport.loads("data { vector[4] y; } parameters { real m; } model { y ~ normal(m, 1); }")
     fit = stanimport.sample(flat, {"y": [1, 2, 3, 4]}, chains=2, iter_warmup=5, iter_sampling=0, seed=1)

@@ -44,8 +44,9 @@ def test_a_wrong_program_names_its_line(shell, capsys):
     assert "wrong" not in shell.user_ns
 
 
-def test_a_name_that_python_refuses(shell):
-    assert isinstance(shell.run_cell(f"%%stan two-words\n{PROGRAM}").error_in_exec, ValueError)
+@pytest.mark.parametrize("name", ["two-words", "1st", "lambda"])
+def test_a_name_that_python_refuses(shell, name):
+    assert isinstance(shell.run_cell(f"%%stan {name}\n{PROGRAM}").error_in_exec, ValueError)
 
 
 def test_a_changed_cell_replaces_the_module(shell):

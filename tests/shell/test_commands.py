@@ -47,6 +47,24 @@ def test_check_strict_refuses_the_old_syntax(tmp_path, capsys):
     assert main(["check", "--strict", str(old)]) == 1
 
 
+def from_standard_input(text, *arguments):
+    done = subprocess.run([sys.executable, "-m", "stanimport", *arguments], input=text.encode(), capture_output=True)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def test_programs_from_the_standard_input():
+    """As stanc and formatters take them, by the name -, for editors that have no file."""
+    tidy = "parameters {\n  real x; // é\n}\n"
+    assert from_standard_input("parameters{real x;// é\n}", "format", "-") == (0, tidy, "")
+    assert from_standard_input(tidy, "format", "--overwrite", "-") == (0, tidy, "")
+    code, shown, _ = from_standard_input("parameters{real x;}", "format", "--check", "-")
+    assert code == 1 and "--- <stdin>" in shown and "+  real x;" in shown
+    assert from_standard_input("model { x ~ normal(0, 1); }", "check", "--format", "json", "-")[0] == 1
+    code, shown, _ = from_standard_input("model { }\nparameters { real x }", "check", "-")
+    assert code == 1 and shown.startswith("<stdin>:2:21: error")
+    assert from_standard_input(tidy, "check", "-") == (0, "<stdin>: ok\n", "")
+
+
 def test_translate_prints_a_python_program(coin, capsys):
     assert main(["translate", str(coin)]) == 0
     numpyro = capsys.readouterr().out

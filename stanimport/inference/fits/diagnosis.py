@@ -23,6 +23,7 @@ LEAST_EBFMI = 0.3
 MOST_RHAT = 1.01
 BAD_RHAT = 1.05  # from here on draws are not to be used
 LEAST_ESS = 100  # for each chain
+LEAST_DRAWS = 4  # of each chain, for statistics of its halves
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,7 +90,7 @@ def _convergence(fit: Result, known: Table | None) -> tuple[dict[str, float], di
     """Columns with a high R-hat, and columns with a low effective sample size; constant ones are left out."""
     drawn = {n: v for n, v in fit.variables.items() if v.dtype.kind != "b"}
     names, order = columns.head(drawn, fit.labels, fit.axes)
-    if not names or fit.draws_per_chain < 4:
+    if not names or fit.draws_per_chain < LEAST_DRAWS:
         return {}, {}
     rows = {} if known is None else {name: i for i, name in enumerate(known.names)}
     if known is not None and len(rows) == len(known.names):  # labels may be given twice
@@ -118,11 +119,23 @@ def _quality(values: np.ndarray) -> dict[str, np.ndarray]:
 
 def _problems(d: Diagnosis, fit: Result) -> list[str]:
     return [
-        _divergences(d, fit), _depth(d), _energy(d),
+        _few_draws(fit), _divergences(d, fit), _depth(d), _energy(d),
         _columns("Rank-normalized split R-hat is above 1.01 for", d.high_rhat, _mixing(d)),
         _columns(f"The effective sample size is below {LEAST_ESS} per chain for", d.low_ess,
                  "Means and quantiles of these are imprecise: run more iterations, or reparameterize."),
     ]  # fmt: skip
+
+
+def _few_draws(fit: Result) -> str:
+    """That chains are too short for the statistics of convergence, if they are; draws by fixed parameters need none."""
+    if fit.draws_per_chain >= LEAST_DRAWS or fit.settings.get("fixed_param") or not fit.program.parameters:
+        return ""
+    if not fit.draws_per_chain:
+        return "There are no draws, so that nothing can be said of them."
+    return (
+        f"{fit.draws_per_chain} draws of each chain are too few to tell whether the chains have mixed: R-hat and "
+        f"effective sample sizes take {LEAST_DRAWS} or more. Run more iterations."
+    )
 
 
 def _mixing(d: Diagnosis) -> str:

@@ -19,6 +19,8 @@ import numpy as np
 from stanlib.errors import MissingLibraryError, StanDataError
 from stanlib.given import TEXTS, NoNumbersError, numbers_of, plain_of, verified
 
+from ... import files
+
 __all__ = ["read_data"]
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 _MAY_OVERFLOW = re.compile(r"[eE]\+?0*[1-9][0-9][0-9]|[0-9]{200}")  # else no literal is larger than 1e308
@@ -45,6 +47,7 @@ def read_data(data: Any) -> dict[str, Any]:
         return {}
     if isinstance(data, str) and data.lstrip().startswith("{"):
         raise StanDataError("the data are JSON text, where a path is meant: give json.loads(text)")
+    data = files.as_path(data)
     if isinstance(data, (str, os.PathLike)):
         return read_file(Path(data))
     if isinstance(data, Mapping) and not hasattr(data, "data_vars"):
@@ -112,7 +115,7 @@ def read_file(path: Path) -> dict[str, Any]:
     try:
         if kind in (".nc", ".netcdf"):
             return _read_netcdf(path)
-        text = _text(path.read_bytes(), path)
+        text = _text(files.read_bytes(path), path)
     except (OSError, EOFError, ValueError, zlib.error) as e:  # no text, or a path that can be none
         if isinstance(e, StanDataError):
             raise

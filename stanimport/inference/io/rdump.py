@@ -18,7 +18,9 @@ from stanlib.errors import StanDataError
 
 _LARGEST = 10_000_000  # numbers that ranges and `integer(n)`, which take no room in the file, may make of it
 _TRUTH = {"TRUE": 1, "FALSE": 0, "T": 1, "F": 0}  # R's logical values, which Stan takes for integers
-_NAMES = (".Dimnames", "dimnames", ".Names", "names")  # attributes that change no number
+# attributes that change no number
+_NAMES = (".Dimnames", "dimnames", ".Names", "names", "levels", ".Label")
+_PLAIN = {"factor", "ordered", "table", "matrix", "array"}  # classes that neither do
 _DEEPEST, _LIMIT = 32, 2**31
 _TOKEN = re.compile(r"""
     (?P<skip>[ \t\r\n;]+|\#[^\n]*)
@@ -165,6 +167,8 @@ class _Parser:
                 shape = self._shape()
             elif attribute in _NAMES:
                 self._labels()
+            elif attribute == "class":
+                self._class()
             else:
                 raise self._wrong(f"there is no use for the attribute {attribute}: expected .Dim")
         self._next(")")
@@ -174,11 +178,18 @@ class _Parser:
             raise self._wrong(f"{values.size} values do not fill {shape}")
         return values.reshape(shape, order="F")
 
+    def _class(self) -> None:
+        """That of numbers that mean what they are, as the codes of a factor do, the numbers of its levels from 1."""
+        other = sorted({*np.atleast_1d(self._value()).astype(str).tolist()} - _PLAIN)
+        if other:
+            raise self._wrong(f"values of the class {other[0]} are not plain numbers")
+
     def _labels(self) -> None:
-        """Names of entries or dimensions, which data don't have: `c("a", "b")`, `NULL`, or a list of such."""
+        """Names of entries or dimensions, which data don't have: `c("a", "b")`, `NULL`, or a list of such, with names
+        of its own as an attribute."""
         if self._peek() == "NULL":
             self.at += 1
-        elif self._peek() != "list":
+        elif self._peek() not in ("list", "structure"):
             self._value()
         else:
             self.at += 1
