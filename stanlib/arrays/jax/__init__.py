@@ -226,6 +226,7 @@ def iterate(step: Callable[[Any], object], x: object, count: int, until: Callabl
 
 
 def scan(step: Callable[..., Any], carry: Any, xs: Arrays, *constants: Any, reverse: bool = False) -> Any:
+    """`jax.lax.scan`, of data alone in NumPy; few steps that XLA would not compile in one piece are no loop."""
     if not uses_jax((carry, xs, constants)):
         return _np.scan(step, carry, xs, *constants, reverse=reverse)
     start, xs = jax.tree.map(jnp.asarray, (carry, xs))
