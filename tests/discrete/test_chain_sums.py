@@ -320,7 +320,7 @@ def test_few_are_summed_in_logarithms(monkeypatch):
     rng = np.random.default_rng(5)
     single, moves = rng.normal(size=(6, 2, 3)), np.array([[0.6, 0.4, 0.0], [0.0, 0.3, 0.7], [0.2, 0.0, 0.8]])
     linked, often = np.tile(np.arange(1, 6)[:, None] < np.array([6, 4]), 1), np.array([2.0, 1.0])
-    assert single.size * 3 <= chains.LITTLE
+    assert single.size * 3 * 2 <= chains.LITTLE
     monkeypatch.setattr(chains, "_in_probabilities", None)  # which are not asked for
     with jax.enable_x64(True):
         f = lambda s, m: chains.log_sum_of_chains(plain(linked, often), s, xp.log(m), linked, often, None, m)

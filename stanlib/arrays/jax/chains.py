@@ -25,7 +25,9 @@ SMALL, LARGE, LEAST = 1e-100, 1e180, 1e-300
 SHORT = 16  # steps of chains that need no loop
 FEW = 4  # states
 PRODUCTS = 1024  # numbers that are added up where they are computed
-LITTLE = 500  # sums of two logarithms in all, for which a pass in logarithms takes less time than two of probabilities
+# Terms of all sums, times the chains, for which one pass in logarithms takes less time than two in probabilities, which
+# several chains side by side gain by.
+LITTLE = 500
 
 
 def log_sum_of_chains(plain: Callable[..., Any], single: Any, table: Any, linked: Any, often: Any,
