@@ -63,5 +63,5 @@ def _log_lower(xp: Namespace, x: Any, y: Real, a: Real, b: Real) -> Array:
 
 def _next_to(xp: Namespace, distance: Real, density: Real, power: Real) -> Array:
     """The probability next to an end, where it is 0, for its derivative there, if that is neither 0 nor infinite."""
-    at_end = (distance == 0) & (power == 1)
-    return xp.where(at_end, density, 0.0) * xp.where(at_end, distance, 0.0)
+    at_end = distance == 0
+    return xp.where(at_end, xp.where(power == 1, density, 0.0), 0.0) * xp.where(at_end, distance, 0.0)

@@ -93,6 +93,8 @@ model {
   if (mu > 1 || N > 2) target += y[1] * mu;
   while (z[2] > 1) z[2] /= 2;
   for (n in 1:N) y[n] ~ normal(sum(x[n]) + z[1], 1);
+  real s = 0;
+  for (n in 1:N) { s = mu * s + y[n]; y[n] ~ normal(s, 1); }
 }"""
 
 
