@@ -32,6 +32,12 @@ def within(xp: Namespace, inside: Array, terms: Array, outside: Any = None) -> A
     return terms if xp.holds(inside) else xp.where(inside, terms, -xp.inf if outside is None else outside)
 
 
+def next_to_end(xp: Namespace, distance: Any, slope: Any) -> Array:
+    """slope * distance at an end, where the distance is 0: nothing, with the derivative of a probability from inside."""
+    at_end = distance == 0
+    return xp.where(at_end, slope, 0) * xp.where(at_end, distance, 0.0)
+
+
 def log0(xp: Namespace, x: Array) -> Array:
     """log(x) for x >= 0, with gradient 0 instead of infinity at 0."""
     positive = x > 0

@@ -8,7 +8,7 @@ from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE, between
 from ..random.base import Random
 from ._rising import log_beta
-from ._terms import holds, inner, within
+from ._terms import holds, inner, next_to_end, within
 
 
 @stan_distribution(
@@ -39,7 +39,7 @@ class beta:
 
     @staticmethod
     def cdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
-        return xp.exp(_log_lower(xp, y, 1 - y, alpha, beta)) + _next_to(xp, y, beta, alpha)
+        return xp.exp(_log_lower(xp, y, 1 - y, alpha, beta)) + next_to_end(xp, y, xp.where(alpha == 1, beta, 0.0))
 
     @staticmethod
     def lcdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
@@ -58,10 +58,5 @@ def _log_lower(xp: Namespace, x: Any, y: Real, a: Real, b: Real) -> Array:
     """The log incomplete beta function at x = 1 - y, its limits outside of the unit interval."""
     inside = (x > 0) & (y > 0)
     log_p = xp.log_betainc_inside(xp.real(a), xp.real(b), inner(xp, inside, x, 0.5), inner(xp, inside, y, 0.5))
-    return within(xp, inside, log_p, xp.where(x > 0, 0.0 - _next_to(xp, y, a, b), -xp.inf))
-
-
-def _next_to(xp: Namespace, distance: Real, density: Real, power: Real) -> Array:
-    """The probability next to an end, where it is 0, for its derivative there, if that is neither 0 nor infinite."""
-    at_end = distance == 0
-    return xp.where(at_end, xp.where(power == 1, density, 0.0), 0.0) * xp.where(at_end, distance, 0.0)
+    certain = 0.0 - next_to_end(xp, y, xp.where(b == 1, a, 0.0))
+    return within(xp, inside, log_p, xp.where(x > 0, certain, -xp.inf))

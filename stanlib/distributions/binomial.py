@@ -6,7 +6,7 @@ from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, PROBABILITY, Interval
 from ..random.base import Random
 from ._rising import lchoose
-from ._terms import inner, log0, log_one_less, times, within
+from ._terms import inner, log0, log_one_less, next_to_end, times, within
 
 
 @stan_distribution(
@@ -32,7 +32,7 @@ class binomial:
 
     @staticmethod
     def cdf(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
-        return xp.exp(_log_lower(xp, n, N, theta)) + _next_to(xp, n == N - 1, N, 1 - theta)
+        return xp.exp(_log_lower(xp, n, N, theta)) + next_to_end(xp, 1 - theta, xp.where(n == N - 1, N, 0))
 
     @staticmethod
     def lcdf(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
@@ -42,7 +42,7 @@ class binomial:
     def lccdf(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
         inside, n1, rest, p = _beta_arguments(xp, n, N, theta)
         tail = xp.log_betainc_inside(n1, rest, p, 1 - p)
-        certain = 0.0 - _next_to(xp, n == N - 1, N, 1 - theta)
+        certain = 0.0 - next_to_end(xp, 1 - theta, xp.where(n == N - 1, N, 0))
         return xp.where(inside, tail, xp.where((n < 0) | (n < N) & (theta == 1), certain, -xp.inf))
 
     @staticmethod
@@ -63,14 +63,8 @@ def _log_likelihoods(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
 def _log_lower(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
     inside, n1, rest, p = _beta_arguments(xp, n, N, theta)
     tail = xp.log_betainc_inside(rest, n1, 1 - p, p)
-    certain = 0.0 - _next_to(xp, n == 0, N, theta)
+    certain = 0.0 - next_to_end(xp, theta, xp.where(n == 0, N, 0))
     return xp.where(inside, tail, xp.where((n < 0) | (n < N) & (theta == 1), -xp.inf, certain))
-
-
-def _next_to(xp: Namespace, counts: Array, N: Array, distance: Array) -> Array:
-    """The probability of a success, or of a failure, in N trials next to where it is 0, for its derivative there."""
-    at_end = distance == 0
-    return xp.where(counts, xp.where(at_end, N, 0), 0) * xp.where(at_end, distance, 0.0)
 
 
 def _beta_arguments(xp: Namespace, n: Array, N: Array, theta: Array) -> tuple[Array, Array, Array, Array]:
