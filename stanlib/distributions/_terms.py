@@ -33,7 +33,7 @@ def within(xp: Namespace, inside: Array, terms: Array, outside: Any = None) -> A
 
 
 def next_to_end(xp: Namespace, distance: Any, slope: Any) -> Array:
-    """slope * distance at an end, where the distance is 0: nothing, with the derivative of a probability from inside."""
+    """slope * distance where the distance from an end is 0: nothing, with the derivative that there is from inside."""
     at_end = distance == 0
     return xp.where(at_end, slope, 0) * xp.where(at_end, distance, 0.0)
 
