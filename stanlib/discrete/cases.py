@@ -40,7 +40,7 @@ class Cases:
     `around` has the elements around each member, (members, q), with axes of the lengths `sizes`; an element of a chain
     has one of length `kind`. `single` are terms of one copy, `links` those of two, each of which is a slot of its own.
     The `chains` of copies have all cases of some chains, one after the other, each with the same elements around.
-    Where they are `closing`, there is one element around each, which stands with nothing else any more.
+    Where they are `closing`, the elements around each stand with nothing else any more.
     """
 
     kind: int

@@ -1,15 +1,16 @@
 """The terms of copies of elements, one for each case, and the values of the elements from those of their copies."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
 from ..arrays.base import Array, Namespace, Real
+from . import compounded
 from .cases import Cases, Terms
-from .problem import Rows, aligned, permuted, rows, sum_of
+from .problem import Factor, Rows, aligned, permuted, rows, sum_of
 
 OfElements = Callable[[np.ndarray], Any]  # the terms of elements of one kind, (n, K)
 
@@ -32,24 +33,38 @@ def single(xp: Namespace, c: Cases, of_elements: OfElements) -> Any:
     return xp.swapaxes(rows(xp, found, column), 0, 1)
 
 
-def of_single(xp: Namespace, c: Cases, t: Terms, tables: Sequence[Rows]) -> tuple[np.ndarray, Any]:
-    """The terms of a slot that are of one copy each, (n, K), and these copies."""
-    table = _by_case(xp, c, t, tables[t.slot].take(xp, t.rows))
-    table = xp.broadcast_to(table, (len(t.rows), *xp.shape(table)[1:]))
-    copies = c.copies[:, t.columns[:, 0]]
-    return copies.reshape(-1), xp.reshape(xp.swapaxes(table, 0, 1), (copies.size, c.kind))
+def of_single(xp: Namespace, c: Cases, tables: Sequence[Rows]) -> Iterator[Factor]:
+    """The terms that are of one copy each, as factors over those: what data tell, and all others together."""
+    data, others = np.zeros((c.copies.size, c.kind)), list[Factor]()
+    for t in c.single:
+        used, codes = _rows_by_case(c, t, tables[t.slot])
+        table, copies = _cases_as_rows(xp, c, t, used, tables[t.slot].table), c.copies[:, t.columns[:, 0]].reshape(-1)
+        if isinstance(table, np.ndarray):
+            np.add.at(data, copies - c.copies.min(), table[codes])
+        else:
+            others.append(Factor("", copies[:, None], table, codes))
+    if data.any():
+        yield Factor("", c.copies.min() + np.arange(c.copies.size)[:, None], data)
+    if others:
+        yield compounded.together(xp, others)
 
 
 def of_links(xp: Namespace, c: Cases, t: Terms, tables: Sequence[Rows]) -> Rows:
     """Those of two, a row for each that the slot has and for each case."""
     given = tables[t.slot]
-    used, codes = np.unique(given.at(t.rows), return_inverse=True)
-    cases = np.arange(c.count)[:, None]
-    each = any(axis < len(c.sizes) for axis in t.axes)
-    codes = codes.reshape(-1) * c.count + cases if each else np.tile(codes.reshape(-1), c.count)
+    used, codes = _rows_by_case(c, t, given)
     split = partial(_cases_as_rows, xp, c, t, used)
     probabilities = None if given.probabilities is None else split(given.probabilities)
-    return Rows(split(given.table), codes.reshape(-1), probabilities)
+    return Rows(split(given.table), codes, probabilities)
+
+
+def _rows_by_case(c: Cases, t: Terms, given: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of a slot that are used, and the numbers of those split by case, of all places in one case after another.
+    """
+    used, codes = np.unique(given.at(t.rows), return_inverse=True)
+    if all(axis >= len(c.sizes) for axis in t.axes):
+        return used, np.tile(codes.reshape(-1), c.count)
+    return used, (codes.reshape(-1) * c.count + np.arange(c.count)[:, None]).reshape(-1)
 
 
 def _by_case(xp: Namespace, c: Cases, t: Terms, table: Array) -> Any:

@@ -4,7 +4,7 @@ An impossible assignment has a term of -inf; it counts for nothing in the sum, a
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -249,6 +249,12 @@ class _Elimination:
         nothing = isinstance(old, np.ndarray) and self.xp.shape(spread) == old.shape and not old.any()
         self.single[kind] = spread if nothing else sum_of(self.xp, old, spread)
 
+    def _add_all(self, factors: Iterable[Factor]) -> None:
+        """The terms of factors over single elements."""
+        for f in factors:
+            f = spelled_out(self.xp, f)
+            self._add(f.elements[:, 0], f.table)
+
     def _spread(self, table: Array, at: np.ndarray, size: int) -> Any:
         """The terms in the rows of their elements, 0 in all others; as often as they stand there."""
         xp = self.xp
@@ -318,16 +324,20 @@ class _Elimination:
         """Have compounds as elements, with terms of their own, and tables between them in new slots."""
         order_ = np.concatenate([g.compounds for g in c.groups])
         often = np.concatenate([self.often[g.members[:, 0]] for g in c.groups])
-        self._have(order_, often, c.kind, compounded.single(self.xp, c, self._of_elements))
-        for of_single in compounded.of_single(self.xp, c.single, self.tables):
-            f = spelled_out(self.xp, of_single)
-            self._add(f.elements[:, 0], f.table)
+        gone = np.concatenate([g.members.reshape(-1) for g in c.groups])
+        self._have(order_, often, c.kind, compounded.single(self.xp, c, self._of_elements), gone)
+        self._add_all(compounded.of_single(self.xp, c.single, self.tables))
         self.tables += [compounded.of_links(self.xp, t, self.tables) for t in c.links]
         self.summed.append(c)
 
-    def _have(self, new: np.ndarray, often: np.ndarray, kind: int, single: Array) -> None:
-        """Have new elements, with the numbers that come next, in some order; and their terms, (kind, elements)."""
+    def _have(self, new: np.ndarray, often: np.ndarray, kind: int, single: Array, gone: np.ndarray) -> None:
+        """Have new elements, with the numbers that come next, in some order; and their terms, (kind, elements).
+
+        Those in place of which they come are `gone`, with their terms if these are all of that kind.
+        """
         xp, old, count, own = self.xp, self.single.get(kind), len(new), np.sort(new)
+        if old is not None and len(np.unique(self.at[gone[self.kinds[gone] == kind]])) == xp.shape(old)[1]:
+            old = None
         added = {"kinds": np.full(count, kind), "at": np.zeros(count, int), "often": often, "stands_for": own}
         for name, more in added.items():
             setattr(self, name, np.concatenate([getattr(self, name), more]))
@@ -339,9 +349,8 @@ class _Elimination:
         """Eliminate chains in each case of the elements around them, which have what is left as terms."""
         xp = self.xp
         copies = np.sort(c.copies.reshape(-1))
-        self._have(copies, np.ones(len(copies)), c.kind, distinguished.single(xp, c, self._of_elements))
-        for t in c.single:
-            self._add(*distinguished.of_single(xp, c, t, self.tables))
+        self._have(copies, np.ones(len(copies)), c.kind, distinguished.single(xp, c, self._of_elements), c.members)
+        self._add_all(distinguished.of_single(xp, c, self.tables))
         self.tables += [distinguished.of_links(xp, c, t, self.tables) for t in c.links]
         self.summed.append(c)
         for chains in c.chains:
@@ -351,13 +360,21 @@ class _Elimination:
                 self._count(self._sums_of_chains(chains, self.often[ends[:, 0]], own))
                 continue
             left = distinguished.of_around(xp, c, self._sums_of_chains(chains, None, own))
-            if ends.shape[1] > 1:
+            if c.closing:
+                self._sum_out_around(ends, left)
+            elif ends.shape[1] > 1:
                 self.tables.append(Rows(left))
             else:
                 self._add(ends[:, 0], left)
-        if c.closing and not self.sum_only:
-            around = np.unique(c.around)
-            self._sum_out(order.Class(around, np.zeros((len(around), 0), int)))
+
+    def _sum_out_around(self, ends: np.ndarray, left: Any) -> None:
+        """Eliminate elements, (n, q), that stand with those in their row alone, of whose values `left` is a table."""
+        xp = self.xp
+        for i, elements in enumerate(ends.T):
+            joint = sum_of(xp, left, aligned(xp, self._of_elements(elements), (0,), ends.shape[1] - i))
+            self.summed.append(alone.Summed(elements, ends[:, i + 1 :], joint))
+            left = self.reduce(xp, joint)
+        self._count(self._for_all(ends[:, 0], left))
 
     def _is_restricted(self, elements: np.ndarray) -> bool:
         """Whether some value of one of these elements is impossible."""

@@ -48,9 +48,11 @@ def _gathered(xp: Namespace, f: Factor, elements: np.ndarray, where: np.ndarray)
     """
     assert f.codes is not None
     times = int(np.bincount(where).max())
-    if times == 1 or times * len(elements) > PADDED * len(where):
-        return replace(f, table=xp.get(f.table, (f.codes,)), codes=None)
     order = np.argsort(where, kind="stable")
+    if times == 1:  # in the elements' order, in which their terms stand
+        return Factor(f.label, elements[:, None], xp.get(f.table, (f.codes[order],)))
+    if times * len(elements) > PADDED * len(where):
+        return replace(f, table=xp.get(f.table, (f.codes,)), codes=None)
     here = where[order]
     at = np.full((times, len(elements)), -1)
     at[np.arange(len(here)) - np.searchsorted(here, here), here] = f.codes[order]

@@ -219,7 +219,7 @@ class _Planner:
     def _close(self, c: Cases) -> None:
         """The step, and what becomes of the elements around its chains."""
         around, ends = np.unique(c.around).tolist(), [c.ends(one) for one in c.chains]
-        closing = len(c.sizes) == 1 and sum(map(len, ends)) == len(around) and not any(map(self.neighbours.get, around))
+        closing = sum(rows.size for rows in ends) == len(around) and not any(map(self.standing.get, around))
         self.steps.append(replace(c, closing=closing))
         if closing:
             self._forget(around)

@@ -233,7 +233,8 @@ def _in_probabilities(
     lost = ~((sizes > SMALL).all(0) & (left < LARGE).all((0, 1)))
     if cases:  # one that is impossible counts for nothing, whatever becomes of its chain
         live = cases[0].reshape(-1) > -jnp.inf
-        lost, left, arriving = lost & live, jnp.where(live, left, 0.0), jnp.where(live, arriving, 0.0)
+        heard = live if often is None else counts > 0  # which is at hand: XLA would find `live` again for every state
+        lost, left, arriving = lost & live, jnp.where(heard, left, 0.0), jnp.where(heard, arriving, 0.0)
     good = ~jnp.any(lost) & jnp.all(jnp.isfinite(value))
     before = jnp.concatenate([chains.first[None], reached[:-1]])
     of_single = jnp.concatenate([before * left, last[None]]) * (there * counts)[:, None]
