@@ -70,3 +70,23 @@ def test_guides_of_numpyro_take_parameters_without_components(guide, scheme):
         losses.append(np.asarray(found.losses))
         assert made.sample_posterior(jax.random.PRNGKey(1), found.params)["a"].shape == ()
     np.testing.assert_allclose(*losses, rtol=1e-4)
+
+
+@pytest.mark.parametrize("scheme", ["mixed", "comprehensive"])
+@pytest.mark.parametrize("law", ["multi_normal(m, S)", "multi_normal_cholesky(m, S)", "multi_student_t(3, m, S)"])
+def test_pyro_takes_arrays_without_vectors(law, scheme):
+    """The density is that of the other parameter, and a guide fits the program."""
+    torch, pyro = pytest.importorskip("torch"), pytest.importorskip("pyro")
+    infer, autoguide = pytest.importorskip("pyro.infer"), pytest.importorskip("pyro.infer.autoguide")
+    from stanimport.inference.methods.pyro_methods import Density
+
+    text = """data { int N; } parameters { vector[2] m; array[N, 3] vector[2] v; }
+              model { m ~ normal(0, 1); matrix[2, 2] S = exp(m[1]) * identity_matrix(2); for (n in 1:N) v[n] ~ %s; }"""
+    whole = text.replace("[N, 3]", "[N]").replace("for (n in 1:N) v[n]", "v")
+    for program in (text % law, whole % law):
+        module = stanimport.loads(program, backend="pyro", scheme=scheme)
+        density = Density(module, {"N": 0})(torch.tensor([0.3, -0.2]))
+        assert density == pytest.approx(-0.5 * 0.13 - np.log(2 * np.pi), abs=1e-5)
+        guide = autoguide.AutoDiagonalNormal(module.model)
+        svi = infer.SVI(module.model, guide, pyro.optim.Adam({"lr": 0.01}), infer.Trace_ELBO())
+        assert np.isfinite(svi.step(**module.transformed_data(N=0)))

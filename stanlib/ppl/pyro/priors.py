@@ -17,7 +17,7 @@ from .bounds import known, recorded
 from .distributions import of_shape, tensors
 from .particles import once
 from .sites import as_event, latent, of_event
-from .supports import StanConstraint, support_of
+from .supports import Empty, StanConstraint, support_of
 
 
 def sample(
@@ -144,6 +144,8 @@ def fitted(name: str, distribution: object, shape: tuple[int, ...], support: Any
     check_law(name, distribution, shape)
     whole = of_shape(distribution, shape)
     check_event(name, whole, shape)
+    if whole.event_dim and 0 in whole.batch_shape:
+        return Constrained(whole, Empty(whole.event_dim))
     if support.event_dim > whole.event_dim:
         return Sorted(whole, support)
     return whole if _is_same(whole.support, support) else Constrained(whole, support)

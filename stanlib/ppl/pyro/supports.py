@@ -95,6 +95,41 @@ class FeasibleTransform(StanTransform):
         return super()._call(x)
 
 
+class Empty(constraints.Constraint):
+    """The domain of an array without elements that have `event_dim` axes each."""
+
+    def __init__(self, event_dim: int):
+        self._event_dim = event_dim
+
+    @property
+    def event_dim(self) -> int:
+        return self._event_dim
+
+    def check(self, value: torch.Tensor) -> torch.Tensor:
+        return torch.ones(value.shape[: value.ndim - self.event_dim], dtype=torch.bool)
+
+
+class EmptyTransform(Transform):
+    """Of nothing to nothing. torch's own can't sum its log Jacobian, as the length of a sum is not known then."""
+
+    bijective = True
+
+    def __init__(self, constraint: Empty):
+        super().__init__()
+        self.domain = self.codomain = constraint
+
+    def _call(self, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+    def _inverse(self, y: torch.Tensor) -> torch.Tensor:
+        return y
+
+    def log_abs_det_jacobian(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x.new_zeros(x.shape[: x.ndim - self.domain.event_dim])
+
+
+for registry in (biject_to, transform_to):
+    registry.register(Empty, EmptyTransform)
 biject_to.register(StanConstraint, StanTransform)
 transform_to.register(StanConstraint, FeasibleTransform)
 
