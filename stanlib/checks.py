@@ -79,6 +79,18 @@ def square(xp: Namespace, function: str, m: object) -> int:
     return rows
 
 
+def filled(xp: Namespace, function: str, name: str, x: object) -> None:
+    """An argument without components, for which Stan throws, rejects the draw; with data alone it is an error."""
+    if 0 in xp.shape(x):
+        refuse(True, lambda: StanIndexError(f"{function}: {name} has size 0, but must have a non-zero size"))
+
+
+def filled_square(xp: Namespace, function: str, name: str, m: object) -> int:
+    """The number of rows of a square matrix, which must have some."""
+    filled(xp, function, name, m)
+    return square(xp, function, m)
+
+
 def size(function: str, name: str, n: object) -> int:
     """A size that a program computed, which must not be negative."""
     count: int = whole(n)

@@ -130,6 +130,11 @@ def pick(xp: Namespace, x: Array, y: Array) -> Array:
     return within(xp, inside, terms)
 
 
+def log_shares(xp: Namespace, x: Array) -> Array:
+    """The logarithms of softmax along the last axis, which may be empty."""
+    return x - xp.logsumexp(x, axis=-1, keepdims=True) if xp.shape(x)[-1] else x
+
+
 def _from_table(xp: Namespace, x: Array, y: Array) -> Array:
     table = stored(xp, xp.asarray(x), math.prod(xp.shape(y)))
     return xp.get(table, (xp.integer(y - 1),))

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
+from ..checks import filled
 from ..distribution import stan_distribution
 from ..domains import SIMPLEX, between
 from ..random.base import Random
@@ -22,6 +23,7 @@ class categorical:
 
     @staticmethod
     def lpmf(xp: Namespace, y: Array, theta: Array) -> Array:
+        filled(xp, "categorical", "theta", theta)
         return pick(xp, log0(xp, theta), y)
 
     @staticmethod

@@ -8,7 +8,7 @@ from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, between, everywhere
 from ..random.base import Random
-from ._terms import pick, pick_column, predictor
+from ._terms import log_shares, pick, pick_column, predictor
 
 
 @stan_distribution(
@@ -25,7 +25,7 @@ class categorical_logit:
 
     @staticmethod
     def lpmf(xp: Namespace, y: Array, beta: Array) -> Array:
-        return pick(xp, beta - xp.logsumexp(beta, axis=-1, keepdims=True), y)
+        return pick(xp, log_shares(xp, beta), y)
 
     @staticmethod
     def rng(xp: Namespace, random: Random, beta: Array) -> Array:

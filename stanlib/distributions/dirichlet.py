@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from ..arrays.base import Array, Namespace, Real
+from ..checks import filled
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE, SIMPLEX
 from ..random.base import Random
@@ -26,6 +27,8 @@ class dirichlet:
     @staticmethod
     def lpdf(xp: Namespace, theta: Real, alpha: Real) -> Real:
         check_vectors(xp, "dirichlet", xp.shape(alpha)[-1], "the size of alpha", theta=theta, alpha=alpha)
+        if 0 not in xp.shape(theta)[:-1]:
+            filled(xp, "dirichlet", "theta", theta)
         normalizer = xp.lgamma(xp.sum(alpha, axis=-1)) - xp.sum(xp.lgamma(alpha), axis=-1)
         used = (theta != 0) | (alpha != 1)  # a uniform component has no gradient where it underflows
         return normalizer + xp.sum((alpha - 1) * xp.log(inner(xp, used, theta, 1.0)), axis=-1)

@@ -5,6 +5,7 @@ Source: Stan Functions Reference, "Inverse Wishart distribution, Cholesky Parame
 from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
+from ..checks import filled
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE
 from ..random.base import Random
@@ -32,6 +33,7 @@ class inv_wishart_cholesky:
     @staticmethod
     def lpdf(xp: Namespace, L_W: Array, nu: Array, L_S: Array) -> Array:
         size, nu = check_matrices(xp, "inv_wishart_cholesky", "L_W", L_W, nu, L_S)
+        filled(xp, "inv_wishart_cholesky", "L_W", L_W)
         white = whiten(xp, L_W, xp.transpose(L_S))
         i, _ = xp.convert((xp.arange(1.0, size + 1), L_W))
         powers = nu * log_diagonal(xp, L_S) - xp.sum((nu + i) * xp.log(xp.diagonal(L_W)))

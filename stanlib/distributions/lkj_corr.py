@@ -39,9 +39,10 @@ class lkj_corr:
 
 def log_volume(xp: Namespace, size: int, eta: Real) -> Array:
     """The log of the integral of the power of the determinant (Lewandowski, Kurowicka and Joe, 2009, section 3.2)."""
-    k, eta = xp.convert((xp.arange(1.0, size), eta))
-    terms = 0.5 * LOG_PI * k + xp.lgamma(eta + 0.5 * (size - 1 - k))
-    return xp.sum(terms) - (size - 1) * xp.lgamma(eta + 0.5 * (size - 1))
+    free = max(size - 1, 0)  # columns below the diagonal
+    k, eta = xp.convert((xp.arange(1.0, free + 1), eta))
+    terms = 0.5 * LOG_PI * k + xp.lgamma(eta + 0.5 * (free - k))
+    return xp.sum(terms) - free * xp.lgamma(eta + 0.5 * free)
 
 
 def factor_draw(xp: Namespace, random: Random, size: Any, eta: Real) -> Array:

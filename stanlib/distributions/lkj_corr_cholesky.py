@@ -5,7 +5,7 @@ Source: Stan Functions Reference, "Cholesky LKJ correlation distribution".
 from __future__ import annotations
 
 from ..arrays.base import Array, Namespace, Real
-from ..checks import square
+from ..checks import filled_square
 from ..distribution import stan_distribution
 from ..domains import POSITIVE
 from ..random.base import Random
@@ -28,7 +28,7 @@ class lkj_corr_cholesky:
 
     @staticmethod
     def lpdf(xp: Namespace, L: Array, eta: Real) -> Array:
-        size = square(xp, "lkj_corr_cholesky", L)
+        size = filled_square(xp, "lkj_corr_cholesky", "L", L)
         # the determinant, and the Jacobian of L to L L'; the first entry of the diagonal is 1
         log_diagonal = xp.log(xp.diagonal(L)[1:])
         behind, _ = xp.convert((xp.arange(size - 2.0, -1, -1), log_diagonal))

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.base import Array, Namespace
-from ..checks import same_size, square
+from ..checks import filled_square, same_size
 from ..distribution import stan_distribution
 from ..domains import FINITE, POSITIVE_FINITE
 from ..random.base import Random
@@ -41,7 +41,7 @@ def scaled_draw(xp: Namespace, random: Random, factor: Array, w: Array) -> Array
 def check_rows(xp: Namespace, name: str, y: Array, matrix: Array, w: Array) -> None:
     """Raise StanIndexError unless y has a row per scale, of the size of the matrix."""
     rows, columns = xp.shape(y)
-    same_size(name, "the columns of y", columns, "the rows of the matrix", square(xp, name, matrix))
+    same_size(name, "the columns of y", columns, "the rows of the matrix", filled_square(xp, name, "the matrix", matrix))
     same_size(name, "the rows of y", rows, "the size of w", xp.shape(w)[0])
 
 

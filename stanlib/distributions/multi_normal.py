@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
-from ..checks import square
+from ..checks import filled_square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
 from ..random.base import Random
@@ -31,7 +31,7 @@ class multi_normal:
 
     @staticmethod
     def lpdf(xp: Namespace, y: Array, mu: Array, Sigma: Array) -> Array:
-        size = square(xp, "multi_normal", Sigma)
+        size = filled_square(xp, "multi_normal", "Sigma", Sigma)
         return normal_terms(size, *covariance_lengths(xp, Sigma, residuals(xp, "multi_normal", y, mu, size)))
 
     @staticmethod

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.base import Array, Namespace
-from ..checks import square
+from ..checks import filled_square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
 from ..random.base import Random
@@ -31,7 +31,7 @@ class multi_normal_prec:
 
     @staticmethod
     def lpdf(xp: Namespace, y: Array, mu: Array, Omega: Any) -> Array:
-        size = square(xp, "multi_normal_prec", Omega)
+        size = filled_square(xp, "multi_normal_prec", "Omega", Omega)
         d = residuals(xp, "multi_normal_prec", y, mu, size)
         return normal_terms(size, -log_det_spd(xp, Omega), xp.sum(xp.matmul(d, Omega) * d, axis=-1))
 

@@ -5,7 +5,7 @@ Source: Stan Functions Reference, "Multivariate Student-t distribution, Cholesky
 from __future__ import annotations
 
 from ..arrays.base import Array, Namespace, Real
-from ..checks import square
+from ..checks import filled, square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -36,6 +36,8 @@ class multi_student_t_cholesky:
     def lpdf(xp: Namespace, y: Array, nu: Array, mu: Array, L: Array) -> Real:
         size = square(xp, "multi_student_t_cholesky", L)
         d = residuals(xp, "multi_student_t_cholesky", y, mu, size)
+        if 0 not in xp.shape(d)[:-1]:  # Stan looks at the factor if there are observations
+            filled(xp, "multi_student_t_cholesky", "L", L)
         return student_terms(xp, size, nu, *factor_lengths(xp, L, d))
 
     @staticmethod

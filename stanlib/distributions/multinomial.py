@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..arrays.base import Array, Namespace, Real
-from ..checks import same_size
+from ..checks import filled, same_size
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, SIMPLEX
 from ..random.base import Random
@@ -25,6 +25,7 @@ class multinomial:
     @staticmethod
     def lpmf(xp: Namespace, y: Array, theta: Array) -> Array:
         same_size("multinomial", "the size of y", xp.shape(y)[-1], "the size of theta", xp.shape(theta)[-1])
+        filled(xp, "multinomial", "theta", theta)
         y, theta = xp.reals((y, theta))
         return count_terms(xp, y, y * xp.log(inner(xp, y != 0, theta, 1.0)))
 

@@ -9,6 +9,7 @@ from ..checks import same_size
 from ..distribution import stan_distribution
 from ..domains import FINITE, NONNEGATIVE
 from ..random.base import Random
+from ._terms import log_shares
 from .multinomial import count_draws, count_terms
 
 
@@ -29,7 +30,7 @@ class multinomial_logit:
     def lpmf(xp: Namespace, y: Array, gamma: Array) -> Array:
         same_size("multinomial_logit", "the size of y", xp.shape(y)[-1], "the size of gamma", xp.shape(gamma)[-1])
         y, gamma = xp.reals((y, gamma))
-        return count_terms(xp, y, y * (gamma - xp.logsumexp(gamma)))
+        return count_terms(xp, y, y * log_shares(xp, gamma))
 
     @staticmethod
     def rng(xp: Namespace, random: Random, gamma: Array, N: Array) -> Array:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
+from ..checks import filled
 from ..distribution import stan_distribution
 from ..domains import CUT_POINTS, FINITE, ORDERED
 from ..random.base import Random
@@ -26,6 +27,7 @@ class ordered_probit:
 
     @staticmethod
     def lpmf(xp: Namespace, y: Array, eta: Array, c: Array) -> Array:
+        filled(xp, "ordered_probit", "c", c)
         lower, upper = cut_points(xp, "ordered_probit", y, eta, c, FAR)
         a, b = lower - eta, upper - eta
         right = a + b > 0  # then the interval's mirror image has the smaller, more precise probabilities

@@ -5,6 +5,7 @@ Source: Stan Functions Reference, "Wishart distribution, Cholesky Parameterizati
 from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
+from ..checks import filled
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE
 from ..random.base import Random
@@ -31,6 +32,7 @@ class wishart_cholesky:
     @staticmethod
     def lpdf(xp: Namespace, L_W: Array, nu: Array, L_S: Array) -> Array:
         size, nu = check_matrices(xp, "wishart_cholesky", "L_W", L_W, nu, L_S)
+        filled(xp, "wishart_cholesky", "L_W", L_W)
         white = whiten(xp, L_S, xp.transpose(L_W))
         i, _ = xp.convert((xp.arange(1.0, size + 1), L_W))
         powers = xp.sum((nu - i) * xp.log(xp.diagonal(L_W))) - nu * log_diagonal(xp, L_S)
