@@ -28,4 +28,5 @@ class categorical:
 
     @staticmethod
     def rng(xp: Namespace, random: Random, theta: Array) -> Array:
+        filled(xp, "categorical_rng", "theta", theta)
         return 1 + random.categorical(theta)

@@ -42,6 +42,7 @@ class inv_wishart_cholesky:
     @staticmethod
     def rng(xp: Namespace, random: Random, nu: Array, L_S: Array) -> Array:
         size, nu = check_matrices(xp, "inv_wishart_cholesky_rng", "L_S", L_S, nu, L_S)
+        filled(xp, "inv_wishart_cholesky_rng", "L_S", L_S)
         rows = inverse_rows(xp, random, size, nu, L_S)
         rows = regular(xp, "inv_wishart_cholesky_rng", "a root of the inverse of the matrix drawn", rows)
         factor = xp.transpose(xp.qr(rows)[1])  # of R' R: the product would lose half of the digits

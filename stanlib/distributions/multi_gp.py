@@ -41,7 +41,8 @@ def scaled_draw(xp: Namespace, random: Random, factor: Array, w: Array) -> Array
 def check_rows(xp: Namespace, name: str, y: Array, matrix: Array, w: Array) -> None:
     """Raise StanIndexError unless y has a row per scale, of the size of the matrix."""
     rows, columns = xp.shape(y)
-    same_size(name, "the columns of y", columns, "the rows of the matrix", filled_square(xp, name, "the matrix", matrix))
+    size = filled_square(xp, name, "the matrix", matrix)
+    same_size(name, "the columns of y", columns, "the rows of the matrix", size)
     same_size(name, "the rows of y", rows, "the size of w", xp.shape(w)[0])
 
 

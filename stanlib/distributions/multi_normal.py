@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
-from ..checks import filled_square
+from ..checks import filled, filled_square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
 from ..random.base import Random
@@ -36,4 +36,5 @@ class multi_normal:
 
     @staticmethod
     def rng(xp: Namespace, random: Random, mu: Array, Sigma: Array) -> Array:
+        filled(xp, "multi_normal_rng", "Sigma", Sigma)
         return normal_draws(xp, random, xp.cholesky(Sigma), mu)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from .. import supports
 from ..arrays.base import Array, Namespace
-from ..checks import square
+from ..checks import filled, square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
 from ..random.base import Random
@@ -42,4 +42,5 @@ class multi_normal_cholesky:
 
     @staticmethod
     def rng(xp: Namespace, random: Random, mu: Array, L: Array) -> Array:
+        filled(xp, "multi_normal_cholesky_rng", "L", L)
         return normal_draws(xp, random, xp.tril(L), mu)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..arrays.base import Array, Namespace, Real
-from ..checks import square
+from ..checks import filled, square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -39,6 +39,7 @@ class multi_student_t:
 
     @staticmethod
     def rng(xp: Namespace, random: Random, nu: Array, mu: Array, Sigma: Array) -> Array:
+        filled(xp, "multi_student_t_rng", "Sigma", Sigma)
         return student_draws(xp, random, nu, mu, xp.cholesky(Sigma))
 
 

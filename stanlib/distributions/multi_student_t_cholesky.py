@@ -42,4 +42,5 @@ class multi_student_t_cholesky:
 
     @staticmethod
     def rng(xp: Namespace, random: Random, nu: Array, mu: Array, L: Array) -> Array:
+        filled(xp, "multi_student_t_cholesky_rng", "L", L)
         return student_draws(xp, random, nu, mu, L)

@@ -31,6 +31,7 @@ class multinomial:
 
     @staticmethod
     def rng(xp: Namespace, random: Random, theta: Array, N: Array) -> Array:
+        filled(xp, "multinomial_rng", "theta", theta)
         return count_draws(xp, random, theta, N)
 
 

@@ -41,4 +41,5 @@ class wishart_cholesky:
     @staticmethod
     def rng(xp: Namespace, random: Random, nu: Array, L_S: Array) -> Array:
         size, nu = check_matrices(xp, "wishart_cholesky_rng", "L_S", L_S, nu, L_S)
+        filled(xp, "wishart_cholesky_rng", "L_S", L_S)
         return xp.matmul(L_S, bartlett(xp, random, size, nu))

@@ -4,6 +4,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import stanimport
+from stanlib.errors import StanIndexError
 from tests.random_programs.referee import ours
 
 DECLARED = """data { int K; int N; array[K] int y; }
@@ -51,3 +53,21 @@ def test_priors_of_nothing(law, backend):
     data = {"K": 0, "N": 2, "y": []}
     found = ours.outcomes(text, data, [np.array([0.3])], backend, jit=False, parts=("gradient",))[0]
     assert "line 4" in found.rejected or found.log_density == -np.inf
+
+
+DRAWN = (
+    "sum(multi_normal_rng(v, M))", "sum(multi_normal_cholesky_rng(v, M))", "sum(multi_student_t_rng(3, v, M))",
+    "sum(multi_student_t_cholesky_rng(3, v, M))", "sum(wishart_cholesky_rng(1, M))",
+    "sum(inv_wishart_cholesky_rng(1, M))", "categorical_rng(v)", "sum(multinomial_rng(v, 3))",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("draw", DRAWN)
+def test_draws_of_nothing(draw, backend):
+    if backend == "pyro":
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    text = f"data {{ int K; }} transformed data {{ vector[K] v; matrix[K, K] M;\nreal d = {draw}; }}"
+    module = stanimport.loads(text, backend=backend)
+    with pytest.raises(StanIndexError, match="non-zero size.*line 2"):
+        module.transformed_data(K=0)
