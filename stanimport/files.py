@@ -30,6 +30,11 @@ def as_path(given: Any) -> Any:
     return Path(str(given)) if type(given).__module__.partition(".")[0] == "zipfile" else given
 
 
+def as_paths(given: Any) -> Any:
+    """`as_path`, also of each in a list."""
+    return [as_path(one) for one in given] if type(given) in (list, tuple) else as_path(given)
+
+
 def program_text(content: bytes) -> str:
     """The text of a Stan program: UTF-8, where bytes that are none count as Latin-1.
 

@@ -77,7 +77,7 @@ def drawing(asked: Asked | None) -> Iterator[None]:
             yield
     finally:
         _asked.reset(token)
-    for name in asked.marks.keys() - asked.drawn:
+    for name in {n for n, marks in asked.marks.items() if marks.size} - asked.drawn:
         raise refusal(asked.program, name, "no statement with a law to draw from observes it, or one does in a loop")
 
 

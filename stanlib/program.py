@@ -235,11 +235,11 @@ class Model(_Called):
         wanted = predicted.names(inputs, self.program)
         if not wanted:
             return self.data.prepare(inputs), None
-        predicted.verify(self.program, wanted, self._undrawn)
+        predicted.verify(self.program, wanted, self.undrawn)
         given = self.data.prepare_without(inputs, wanted)
         return given, None if self.is_guide else predicted.Asked(self.program, {n: given[n] for n in wanted})
 
-    def _undrawn(self) -> Mapping[str, str]:
+    def undrawn(self) -> Mapping[str, str]:
         """The data that it can't draw, and why. Raises StanError for a module that runs without its Stan program."""
         known: dict[str, str] | None = self.__dict__.get("unpredictable")
         if known is None:

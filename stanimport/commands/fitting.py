@@ -76,6 +76,8 @@ def report(fit: Fit, options: argparse.Namespace) -> int:
         print(f"\n{diagnose(fit, made)}")
     if options.output:
         print(f"saved {fit.save(options.output)}")
+    if options.csv:
+        print(*(f"saved {path}" for path in fit.save_csvfiles(options.csv)), sep="\n")
     if getattr(options, "plot", None):
         print(f"saved {picture(fit, Path(options.plot))}")
     return 130 if fit.interrupted else 0

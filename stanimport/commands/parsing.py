@@ -5,6 +5,7 @@ import argparse
 import contextlib
 import importlib.util
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -86,6 +87,11 @@ def _bound(text: str) -> tuple[str, str]:
     return name, path
 
 
+def names(text: str | None) -> list[str] | None:
+    """The names of variables, or of single components such as `theta[1,2]`, with commas between them; None for none."""
+    return re.split(r",(?![^\[]*\])", text) if text else None
+
+
 def add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", metavar="FILE", help="the program's data: JSON, R dump, CSV or NetCDF")
     parser.add_argument("--seed", type=int, help="of all random numbers (default: a new one, which is printed)")
@@ -101,12 +107,21 @@ def _file(text: str) -> str:
     return text
 
 
+def _folder(text: str) -> str:
+    """A folder that a run writes to at its end, and makes; raises ArgumentTypeError if it can't."""
+    present = next(p for p in (Path(text).absolute(), *Path(text).absolute().parents) if p.exists())
+    if not present.is_dir() or not os.access(present, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{text}: can't be written")
+    return text
+
+
 def _output(text: str) -> str:
     """A path that a fit can be saved to: told before there is a fit to lose."""
     from ..inference.fits.storage import SUFFIXES
 
     if Path(text).suffix.lower() not in SUFFIXES:
-        raise argparse.ArgumentTypeError(f"{text}: fits are saved as NetCDF, in files called *.nc")
+        hint = "; --csv FOLDER writes CmdStan's CSV files" if Path(text).suffix.lower() == ".csv" else ""
+        raise argparse.ArgumentTypeError(f"{text}: fits are saved as NetCDF, in files called *.nc{hint}")
     _require(text, "xarray", "h5netcdf")
     return _file(text)
 
@@ -133,5 +148,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     """Where results go."""
     parser.add_argument("--output", metavar="FILE.nc", type=_output,
                         help="save the fit as NetCDF, for ArviZ, `generate` and `summary`")  # fmt: skip
+    parser.add_argument("--csv", metavar="FOLDER", type=_folder,
+                        help="save the draws as CmdStan's CSV files, one for each chain")  # fmt: skip
     parser.add_argument("--plot", metavar="FILE.png", type=_picture, help="save a picture of the posterior")
     parser.add_argument("--no-progress", action="store_true", help="no progress bar")

@@ -24,9 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     with fitting.session():
         fit = fitting.saved_fit(options.fit)
-        names = options.variables.split(",") if options.variables else None
         try:
-            print(f"saved {fitting.picture(fit, options.output, options.kind, names)}")
+            print(f"saved {fitting.picture(fit, options.output, options.kind, parsing.names(options.variables))}")
         except ValueError as e:  # there is nothing of the kind or the name
             parsing.exit_with(str(e), 1)
     return 0

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .. import files
+
 F = TypeVar("F", bound=Callable[..., Any])
 MOST = 2**31 - 1  # of what is counted
 
@@ -86,6 +88,7 @@ class Kinds:
         """
         out: dict[str, Any] = {}
         for name, value in given.items():
+            value = files.as_paths(value)
             p = self.parameters[name]
             kind, *rest = str(p.annotation).split(" | None")
             if value is None and (rest or kind in ("object", "Any")):

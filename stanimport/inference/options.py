@@ -16,6 +16,7 @@ import numpy as np
 from stanlib.errors import StanDataError
 from stanlib.program import Program
 
+from .. import files
 from ..errors import StanError, nearest
 from . import kinds
 from .kinds import OptionError
@@ -95,7 +96,7 @@ def suggesting(function: F) -> F:
         try:
             options = taken.checked(options)
             with collected():
-                return function(*args, **options)
+                return function(*map(files.as_paths, args), **options)
         except (StanError, OptionError) as e:
             raise e.with_traceback(_of_others(e.__traceback__))
 

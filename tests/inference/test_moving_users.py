@@ -139,3 +139,18 @@ def test_a_mode_may_be_a_file(beta_module, tmp_path):
         np.testing.assert_allclose(fit.info["mode"], np.log(mode.theta / (1 - mode.theta)), rtol=1e-5)
     with pytest.raises(ValueError, match="mode must be a fit by optimize"):
         stanimport.laplace_sample(beta_module, FLIPS, mode=2.0)
+
+
+def test_a_fit_that_is_no_mode_is_none(beta_module, tmp_path):
+    """One of other draws, or of the other density, whose mode is elsewhere for constrained parameters."""
+    draws = stanimport.pathfinder(beta_module, FLIPS, seed=1)
+    for given in (draws, draws.save(tmp_path / "draws.nc"), draws.save_csvfiles(tmp_path)[0]):
+        with pytest.raises(ValueError, match="mode must be a fit by optimize, not one by pathfinder"):
+            stanimport.laplace_sample(beta_module, FLIPS, mode=given)
+    mode = stanimport.optimize(beta_module, FLIPS, seed=1)
+    with pytest.raises(ValueError, match="found with jacobian=False, and is not that of jacobian=True"):
+        stanimport.laplace_sample(beta_module, FLIPS, mode=mode)
+    assert stanimport.laplace_sample(beta_module, FLIPS, mode=mode, jacobian=False, draws=5).theta.shape == (5,)
+    free = stanimport.loads("parameters { vector<offset=1, multiplier=2>[2] x; } model { x ~ normal(3, 1); }")
+    fit = stanimport.laplace_sample(free, mode=stanimport.optimize(free, seed=1), draws=5, seed=1)
+    np.testing.assert_allclose(fit.info["mode"], 1.0, rtol=1e-5)

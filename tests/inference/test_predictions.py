@@ -428,3 +428,32 @@ def test_counts_that_stan_does_not_draw_are_no_numbers(law):
     assert refused.any() and (refused == (rate >= 2**30)).mean() > 0.98
     z = ((y - rate) / np.sqrt(rate))[~refused]
     assert "neg" in law or stats.kstest(z, stats.norm.cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_of_no_rows(backend):
+    """A loop over no rows observes nothing: the predictions have no components, and covariates are not among them."""
+    module = stanimport.loads("""
+        data { int N; vector[N] x; vector[N] y; array[N] int k; }
+        parameters { real m; }
+        model {
+          m ~ normal(0, 1);
+          for (n in 1:N) { y[n] ~ normal(m * x[n], 1); target += poisson_log_lpmf(k[n] | m); }
+        }
+    """, name="rows", backend=backend)  # fmt: skip
+    data = {"N": 2, "x": [1.0, 2.0], "y": [0.5, 1.0], "k": [1, 0]}
+    fit = stanimport.optimize(module, data, seed=1)
+    none = {"N": 0, "x": [], "y": [], "k": []}
+    no_rows = stanimport.optimize(module, none, seed=1)
+    from_prior = stanimport.prior_predictive(module, {"N": 0, "x": []}, draws=3)
+    for made in (fit.posterior_predictive(data={"N": 0, "x": []}), fit.posterior_predictive(data=none),
+                 no_rows.posterior_predictive(), from_prior):  # fmt: skip
+        assert {n: v.shape[2:] for n, v in made.variables.items()} == {"y": (0,), "k": (0,)}
+        assert made.variables["k"].dtype.kind == "i" and made.variables["y"].dtype.kind == "f"
+    if backend == "numpyro":
+        import jax
+        from numpyro import handlers
+
+        assert np.isfinite(handlers.seed(module.model, jax.random.PRNGKey(1))(N=0, x=[], y=None, k=None)["m"])
+    else:
+        assert np.isfinite(module.model(N=0, x=[], y=None, k=None)["m"].item())

@@ -56,7 +56,7 @@ fit = stanimport.sample(
 assert_type(fit, Fit)
 scale: np.ndarray = fit.stan_variable("scale")
 print(fit.summary(), fit.diagnose(), fit.divergences, fit.step_size, fit.draws_xr(dims={"y": ["row"]}))
-mode = stanimport.optimize(flight, inputs, algorithm="newton")
+mode = stanimport.optimize(flight, inputs, algorithm="newton", jacobian=True)
 laplace = stanimport.laplace_sample(flight, inputs, mode=mode, draws=np.int32(100))
 others = stanimport.pathfinder(flight, inputs), stanimport.variational(flight, inputs), stanimport.advi(flight, inputs)
 again = stanimport.generate_quantities(flight, inputs, previous_fit=fit)

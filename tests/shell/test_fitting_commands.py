@@ -1,5 +1,6 @@
 """The commands that fit a model: tables, saved fits, pictures, exit codes, caches."""
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -188,7 +189,8 @@ def test_saved_fits_are_read(coin, tmp_path, capsys):
     saved = tmp_path / "fit.nc"
     with pytest.raises(SystemExit) as caught:
         main(["sample", *coin, "--output", "fit.csv"])
-    assert caught.value.code == 2 and "fits are saved as NetCDF" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert caught.value.code == 2 and "fits are saved as NetCDF" in told and "--csv FOLDER writes CmdStan's" in told
     assert main(["sample", *coin, *FEW, "--output", str(saved)]) == 0
     capsys.readouterr()
     files = [str(p) for p in stanimport.Fit.load(saved).save_csvfiles(tmp_path)]
@@ -201,6 +203,41 @@ def test_saved_fits_are_read(coin, tmp_path, capsys):
         assert (code == 0) == shown.startswith("No problems")
     assert main(["summary", str(tmp_path / "none.nc")]) == 1
     assert "there is no such file" in capsys.readouterr().err
+
+
+def test_csv_files_of_a_run(coin, tmp_path, capsys):
+    assert main(["sample", *coin, *FEW, "--csv", str(tmp_path / "out"), "--output", "fit.nc"]) == 0
+    files = sorted((tmp_path / "out").glob("*.csv"))
+    assert len(files) == 2 and all(f"saved {f}" in capsys.readouterr().out for f in files[:1])
+    np.testing.assert_array_equal(stanimport.from_csv(files).draws(), stanimport.Fit.load("fit.nc").draws())
+    with pytest.raises(SystemExit, match="2"):
+        main(["sample", *coin, "--csv", str(files[0])])
+    assert "can't be written" in capsys.readouterr().err
+
+
+def test_rows_of_a_table_are_chosen(tmp_path, capsys):
+    program = """
+        data { int K; }
+        parameters { matrix[2, 2] a; tuple(real, vector[2]) t; vector[K] none; }
+        model { to_vector(a) ~ normal(0, 1); t.1 ~ normal(0, 1); t.2 ~ normal(0, 1); }
+    """
+    run = {"chains": 2, "iter_warmup": 50, "iter_sampling": 50, "seed": 1}
+    fit = stanimport.sample(stanimport.loads(program), {"K": 0}, **run)
+    saved = str(fit.save(tmp_path / "fit.nc"))
+    whole = fit.summary()
+    t = ["t:1", "t:2[1]", "t:2[2]"]
+    for names, rows in {"a": ["a[1,1]", "a[2,1]", "a[1,2]", "a[2,2]"], "a[1,2],lp__": ["a[1,2]", "lp__"],
+                        "t": t, "t.2,a[2,1]": [*t[1:], "a[2,1]"]}.items():  # fmt: skip
+        assert main(["summary", saved, "--variables", names]) == 0
+        shown = capsys.readouterr().out.splitlines()
+        assert [line.split()[0] for line in shown[2:]] == rows
+        chosen = re.split(r",(?!\d)", names)
+        assert fit.summary(vars=chosen).equals(whole.loc[rows])
+        assert list(fit.draws_pd(vars=chosen).columns[3:]) == rows
+    assert len(fit.summary(vars="none")) == 0 and fit.draws_pd(vars="none").shape == (100, 3)
+    with pytest.raises(SystemExit, match="1"):
+        main(["summary", saved, "--variables", "b"])
+    assert "there is no variable 'b'" in capsys.readouterr().err
 
 
 LAWS = {"fair": "beta(2, 2)", "skewed": "beta(1, 19)"}

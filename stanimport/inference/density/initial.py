@@ -87,9 +87,7 @@ def points_together(
 
 def per_chain(inits: object, chains: int, seed: int, option: str = "inits") -> list[Any]:
     """What was given for each chain, by an option of this name: a radius, or a dict of values."""
-    if isinstance(inits, (str, os.PathLike)) and Path(inits).suffix.lower() in _OF_FITS:
-        with read_for(option):
-            inits = _fit_in(Path(inits))
+    inits = fit_of(inits, option)
     if hasattr(inits, "create_inits"):
         inits = inits.create_inits(seed=seed, chains=chains)
     if isinstance(inits, (list, tuple)) or isinstance(inits, np.ndarray) and inits.ndim:
@@ -99,10 +97,15 @@ def per_chain(inits: object, chains: int, seed: int, option: str = "inits") -> l
     return [_read(inits, seed, option)] * chains
 
 
-def _fit_in(path: Path) -> object:
+def fit_of(given: object, option: str) -> object:
+    """What was given by an option; of the path of a fit the fit."""
+    if not isinstance(given, (str, os.PathLike)) or Path(given).suffix.lower() not in _OF_FITS:
+        return given
     from ..fits import stan_csv, storage  # only now: few need them
 
-    return stan_csv.read(path, None, {}) if path.suffix.lower() == ".csv" else storage.load(path)
+    path = Path(given)
+    with read_for(option):
+        return stan_csv.read(path, None, {}) if path.suffix.lower() == ".csv" else storage.load(path)
 
 
 def _read(inits: Any, seed: int, option: str = "inits") -> object:

@@ -5,12 +5,14 @@ Of arrays of tuples, `a[1]:1`, the items of one tuple stand together. Names of c
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from stanlib.errors import StanDataError
+
+from ..options import suggestion
 
 BLOCK = 2**21  # bytes of components that are looked at together: what is computed of them takes several times as many
 Labels = Mapping[str, Sequence[Sequence[Any] | None]]  # by variable, the coordinates of each axis that has them
@@ -75,6 +77,31 @@ def head(
         return names, None
     order = _order(values, outer)
     return [names[i] for i in order], np.asarray(order, int)
+
+
+def root(name: str) -> str:
+    """The variable that a column, or a part of a tuple or a network, belongs to."""
+    return name.partition("[")[0].partition(":")[0].partition(".")[0]
+
+
+def belonging(wanted: Sequence[str], names: Sequence[str], variables: Iterable[str]) -> list[int]:
+    """The places of the columns of variables, of parts of them ("t.1") and of single ones ("theta[1]").
+
+    Args:
+        names: of all columns.
+        variables: that there are; those without components have no columns.
+
+    Raises:
+        ValueError: for a name of none of these.
+    """
+    found, known = [], {*variables, *map(root, variables)}
+    for name in wanted:
+        part = name.replace(".", ":")
+        mine = [i for i, c in enumerate(names) if name in (c, root(c)) or c.partition("[")[0] == part]
+        if not mine and name not in known:
+            raise ValueError(f"there is no variable {name!r}{suggestion(name, [*known, *names])}")
+        found += mine
+    return found
 
 
 def table(values: Mapping[str, np.ndarray], order: Order = None) -> np.ndarray:

@@ -144,19 +144,20 @@ class Fit(Result):
 
     @checking
     @collected()
-    def summary(self, percentiles: Sequence[float] = (5, 50, 95), sig_figs: SupportsIndex | None = None) -> Any:
+    def summary(
+        self, percentiles: Sequence[float] = (5, 50, 95), sig_figs: SupportsIndex | None = None, *,
+        vars: Sequence[str] | str | None = None,
+    ) -> Any:  # fmt: skip
         """Means, standard errors, quantiles and convergence statistics as a pandas DataFrame, one row per column.
 
         Args:
             percentiles: the quantiles to give, in percent.
             sig_figs: significant digits to round to; None for all.
-
-        Raises:
-            ValueError: for percentiles that are none.
+            vars: the variables or columns to take, as for `draws_pd`; all and lp__ if None.
         """
         from .summary import table
 
-        return table(self, percentiles).frame(_digits(sig_figs))
+        return table(self, percentiles, vars).frame(_digits(sig_figs))
 
     @collected()
     def diagnose(self) -> Diagnosis:

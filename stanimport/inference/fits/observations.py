@@ -98,6 +98,7 @@ def posterior_predictive(fit: Result) -> dict[str, np.ndarray]:
         _tell("no data were replicated", e)
         return {}
     made = replicator.together(drawn)
+    made |= replicator.of_none(fit.variables, made)
     if replicator.failed:
         warn(replicator.told(), ReplicationWarning)
     return made

@@ -215,7 +215,7 @@ def _from_prior(module: Module, given: Mapping[str, Any], lacking: Any, draws: i
         one = {n: v[0, 0] for n, v in posterior.of_draws(parameters).items()}
         observed = _observed(posterior, one)
         unknown = [n for n in lacking if n not in observed]
-        if unknown:
+        if any(np.size(posterior.inputs[n]) for n in unknown):  # without components there is nothing to know
             condition(module, {n: v for n, v in given.items()} | {n: StandIn(0) for n in observed}, seed)
         if stood_in.decides(of_one_prior(posterior), _KEY, np.zeros(())):
             told = f"the draws from the prior, or which of them the program rejects, depend on {' and '.join(lacking)}"
@@ -277,6 +277,7 @@ def _predictions(
     """
     replicator = Replicator(posterior)
     made = replicator.together(over_draws(posterior, draws, replicator, seed, _REPLICATIONS, discrete))
+    made |= replicator.of_none(draws, made)
     if not made and kind != "prior":  # from the prior there are the parameters all the same
         reason = replicator.told() or _NONE
         raise StanError(f"{posterior.program.name} predicts no data: {reason}. Draw them in the block generated "

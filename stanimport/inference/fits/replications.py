@@ -97,6 +97,22 @@ class Replicator:
                 self.failed[variable] = "statements observe it more than once, or only parts of it"
         return {n: v for n, v in out.items() if n not in self.failed}
 
+    def of_none(self, draws: Arrays, drawn: Arrays) -> dict[str, np.ndarray]:
+        """Replications of data without components, which a loop over none of them does not observe, by variable.
+
+        Args:
+            draws: of the parameters, (chains, draws, ...) each.
+            drawn: the other replications.
+        """
+        program, inputs = self.posterior.program, self.posterior.inputs
+        names = [v.name for v in program.data if v.shape and v.name not in {*drawn, *self.failed}]
+        empty = [n for n in names if isinstance(inputs[n], np.ndarray) and not inputs[n].size]
+        if not empty:
+            return {}
+        shape = next((v.shape[:2] for v in draws.values()), (1, 0))
+        no_outcomes = self.posterior.module.model.undrawn()
+        return {n: np.zeros((*shape, *inputs[n].shape), inputs[n].dtype) for n in empty if n not in no_outcomes}
+
     def told(self) -> str:
         """Why variables are left out; nothing if none is."""
         return "; ".join(f"{n} can't be replicated: {reason}" for n, reason in self.failed.items())

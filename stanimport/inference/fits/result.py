@@ -229,8 +229,8 @@ class Result:
     def _columns(self, inc_warmup: bool = False, wanted: Sequence[str] | None = None) -> tuple[list[str], np.ndarray]:
         """All columns, or at least those that are wanted; all too where there are none of them."""
         made = self.with_warmup() if inc_warmup else {**self.stats, **self.variables}
-        roots = {n.partition("[")[0].partition(":")[0] for n in wanted or ()}
-        chosen = {n: v for n, v in made.items() if n.partition(".")[0] in roots}
+        roots = set(map(columns.root, wanted or ()))
+        chosen = {n: v for n, v in made.items() if columns.root(n) in roots}
         return columns.flatten(chosen or made, axes=self.axes)
 
     def with_warmup(self) -> dict[str, np.ndarray]:
@@ -248,7 +248,7 @@ class Result:
         """The draws as a pandas DataFrame, with the columns chain__, iter__ and draw__ in front.
 
         Args:
-            vars: the variables to take, all if None; names of columns ("theta[1]") are taken too.
+            vars: the variables to take, all if None; names of columns ("theta[1]") and of parts ("t.1") are taken too.
         """
         require("pandas", extra="inference")
         import pandas
@@ -261,16 +261,10 @@ class Result:
         frame.insert(0, "chain__", np.repeat(self.chain_ids, count))
         frame.insert(1, "iter__", np.tile(np.arange(1, count + 1), chains))
         frame.insert(2, "draw__", at)
-        return frame if wanted is None else frame[self._chosen(wanted, names)]
-
-    def _chosen(self, wanted: Sequence[str], names: Sequence[str]) -> list[str]:
-        out = ["chain__", "iter__", "draw__"]
-        for name in wanted:
-            mine = [c for c in names if c == name or c.partition("[")[0].partition(":")[0] == name]
-            if not mine:
-                raise ValueError(f"there is no variable {name!r}{suggestion(name, [*self.variables, *names])}")
-            out += mine
-        return out
+        if wanted is None:
+            return frame
+        chosen = columns.belonging(wanted, names, [*self.stats, *self.variables])
+        return frame[["chain__", "iter__", "draw__", *(names[i] for i in chosen)]]
 
     @checking
     def create_inits(self, seed: SupportsIndex | None = None, chains: SupportsIndex = 4) -> list[dict[str, np.ndarray]]:

@@ -18,6 +18,7 @@ from stanlib.dataclass import dataclass
 from stanlib.errors import StanDataError
 from stanlib.program import Program, Variable
 
+from ...files import as_paths, read_bytes
 from ..io.files import atomically
 from ..samplers.packed import written_out
 from . import columns, integers
@@ -217,6 +218,7 @@ def read(paths: object, program: Program | None, data: Mapping[str, object]) -> 
 
 def found(paths: Any) -> list[Path]:
     """The files meant, in the order of their chains where a folder or pattern is given."""
+    paths = as_paths(paths)
     if isinstance(paths, (list, tuple)):
         found = [Path(p) for p in paths]
     elif os.path.isdir(paths):
@@ -242,7 +244,7 @@ def _file(path: Path) -> File:
         StanDataError: for a file that can't be read, or is none of CmdStan's.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_bytes(path).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as e:
         raise StanDataError(f"{path}: can't be read: {e}") from None
     comments = [line[1:].strip() for line in lines if line.startswith("#")]

@@ -14,7 +14,8 @@ from stanlib.errors import StanDataError
 from stanlib.extras import require
 from stanlib.program import Program, Variable
 
-from ..io.files import atomically
+from ...files import is_file
+from ..io.files import atomically, readable
 from ..io.patient_files import PatientFile
 from ..modules import weights_of
 from ..options import OptionError
@@ -116,10 +117,10 @@ def load(path: Path) -> Result:
     require("xarray", "h5netcdf", extra="inference")
     import xarray
 
-    if not path.is_file():
+    if not is_file(path):
         raise StanDataError(f"{path}: there is no such file")
     try:
-        with xarray.open_datatree(path, engine=_ENGINE) as tree:
+        with xarray.open_datatree(readable(path), engine=_ENGINE) as tree:
             groups = {n: _restored(g.to_dataset().load()) for n, g in tree.children.items()}
         described = json.loads(groups["posterior"].attrs["stanimport_fit"])
         program = program_of(described["program"])

@@ -55,22 +55,30 @@ class Table:
         return "\n".join(lines)
 
 
-def table(fit: Result, percentiles: Sequence[float] = (5, 50, 95)) -> Table:
+def table(
+    fit: Result, percentiles: Sequence[float] = (5, 50, 95), vars: Sequence[str] | str | None = None
+) -> Table:  # fmt: skip
     """Mean, standard error, deviations, quantiles, effective sample sizes and R-hat of lp__ and all variables.
 
     The effective sample size per second is that for the time of all chains after warm-up, where it is known. Rows are
     called by the coordinates of dimensions that have names. What comes from independent draws (Pathfinder, Laplace, a
-    guide) has no effective sample sizes and R-hat.
+    guide) has no effective sample sizes and R-hat. `vars` chooses rows, as for `draws_pd`.
     """
     percentiles = np.ravel(percentiles).tolist()
     if not all(isinstance(p, (int, float)) and 0 <= p <= 100 for p in percentiles):
         raise options.OptionError(f"percentiles must be numbers from 0 to 100, not {percentiles}")
     stats = {n: v for n, v in fit.stats.items() if n == "lp__"}
-    values = {**stats, **fit.variables}
+    wanted = [vars] if isinstance(vars, str) else vars
+    roots = None if wanted is None else {columns.root(name) for name in wanted}
+    values = {n: v for n, v in {**stats, **fit.variables}.items() if roots is None or columns.root(n) in roots}
     names, order = columns.head(values, fit.labels, fit.axes)
     is_chain = fit.method in ("sample", "generate")
     seconds = 0.0 if fit.method != "sample" or fit.times is None else float(np.sum(fit.times[:, 1]))
-    return Table(names, columns.reduced(values, order, lambda part: numbers(part, percentiles, is_chain, seconds)))
+    made = Table(names, columns.reduced(values, order, lambda part: numbers(part, percentiles, is_chain, seconds)))
+    if wanted is None:
+        return made
+    rows = columns.belonging(wanted, names, [*stats, *fit.variables])
+    return Table([names[i] for i in rows], {heading: v[rows] for heading, v in made.columns.items()})
 
 
 def numbers(

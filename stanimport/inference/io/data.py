@@ -20,6 +20,7 @@ from stanlib.errors import MissingLibraryError, StanDataError
 from stanlib.given import TEXTS, NoNumbersError, numbers_of, plain_of, verified
 
 from ... import files
+from .files import readable
 
 __all__ = ["read_data"]
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
@@ -254,12 +255,12 @@ def _read_netcdf(path: Path) -> dict[str, object]:
         MissingLibraryError: without xarray, or what it reads the file with.
         StanDataError: for a file that is damaged.
     """
-    if not path.is_file():
+    if not files.is_file(path):
         raise FileNotFoundError(errno.ENOENT, "there is no such file", str(path))
     try:
         import xarray
 
-        with xarray.open_dataset(path) as dataset:
+        with xarray.open_dataset(readable(path)) as dataset:
             return read_data(dataset.load())
     except ImportError as e:
         raise MissingLibraryError(f"NetCDF is read with xarray: pip install 'stanimport[inference]' ({e})") from None

@@ -1,11 +1,14 @@
-"""Files that are whole or not there."""
+"""Files that are whole or not there, and what libraries read binary ones from."""
 from __future__ import annotations
 
 import errno
+import io
 import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+
+from ... import files
 
 
 def atomically(path: Path, write: Callable[[Path], object]) -> None:
@@ -36,3 +39,12 @@ def _umask() -> int:
     current = os.umask(0)
     os.umask(current)
     return current
+
+
+def readable(path: Path) -> Path | io.BytesIO:
+    """What libraries read a binary file from: its path, or, of a file inside an archive, its content.
+
+    Raises:
+        OSError: if a file inside an archive can't be read.
+    """
+    return path if path.exists() or not files.is_file(path) else io.BytesIO(files.read_bytes(path))

@@ -16,6 +16,7 @@ from ..density.conditioned import posterior_of
 from ..density.quantities import DrawProcessor
 from ..fits.fit import Fit
 from ..fits.labels import labelled
+from ..fits.result import Result
 from . import newton, optimization
 
 if TYPE_CHECKING:
@@ -104,15 +105,32 @@ def _densities(posterior: Posterior, jacobian: bool, draws: int) -> Callable[[np
 def _mode(posterior: Posterior, mode: object, inits: object, seed: int, jacobian: bool) -> np.ndarray:
     """The point to expand at: the one that was given, else the mode. Raises OptionError, ValueError."""
     if mode is not None:
+        mode = initial.fit_of(mode, "mode")
         (values,) = initial.per_chain(mode, 1, seed, "mode")
         if not isinstance(values, Mapping):
             raise options.OptionError(f"mode must be a fit by optimize, its path, or a dict of values, not {mode!r}")
-        return initial.unconstrained(posterior, values)
+        point = initial.unconstrained(posterior, values)
+        if isinstance(mode, Result):
+            _verify_mode(posterior, mode, point, jacobian)
+        return point
     start = initial.starting_points(posterior, inits, 1, seed)[0]
     found, _ = optimization.maximum(posterior, start, "lbfgs", jacobian, _LIMITS)
     if not found.success:
         raise ValueError(f"no mode was found: {found.message}")
     return np.asarray(found.x)
+
+
+def _verify_mode(posterior: Posterior, mode: Result, point: np.ndarray, jacobian: bool) -> None:
+    """Raise OptionError for a fit that is no mode of the density that is expanded."""
+    if mode.method != "optimize":
+        raise options.OptionError(f"mode must be a fit by optimize, not one by {mode.method}; inits take those")
+    own = mode.settings.get("jacobian", jacobian)
+    if own == jacobian:
+        return
+    with_it, without = (np.asarray(posterior.gradient(flag)(point)[1]) for flag in (True, False))
+    if not np.allclose(with_it, without):  # for constrained parameters the modes differ
+        told = f"mode was found with jacobian={own}, and is not that of jacobian={jacobian}"
+        raise options.OptionError(f"{told}: optimize with jacobian={jacobian}")
 
 
 def _normal(center: np.ndarray, precision: np.ndarray, draws: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from stanlib.errors import StanDataError
 
+from ... import files
 from .. import options
 from ..samplers import curvature, packed
 from ..samplers.metric import Kind
@@ -90,7 +91,7 @@ def _given(metric: object) -> np.ndarray:
     """The numbers of a metric: an array, a dict with "inv_metric", or the path of a JSON file."""
     if isinstance(metric, (str, os.PathLike)):
         try:
-            metric = json.loads(Path(metric).read_text(encoding="utf-8"))
+            metric = json.loads(files.read_bytes(Path(metric)))
         except (OSError, ValueError) as e:
             raise StanDataError(f"metric, or inv_metric: {metric} can't be read: {e}") from None
     if isinstance(metric, Mapping):

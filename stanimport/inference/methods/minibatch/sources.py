@@ -16,6 +16,7 @@ import numpy as np
 from stanlib.errors import MissingLibraryError, StanDataError
 
 from ...io.data import read_data, sizes_of
+from ...io.files import readable
 from .conventions import decoded
 
 _TABLE = (".parquet", ".pq")
@@ -98,7 +99,7 @@ def _zarr(path: Path) -> dict[str, Any]:
 def _netcdf(path: Path) -> dict[str, Any]:
     import h5netcdf
 
-    file = h5netcdf.File(path, "r", phony_dims="sort")
+    file = h5netcdf.File(readable(path), "r", phony_dims="sort")
     variables = {str(n): v for n, v in file.variables.items()}
     arrays = [v.dimensions for n, v in variables.items() if n not in file.dimensions]  # others are coordinates
     sizes = sizes_of({n: d.size for n, d in file.dimensions.items()}, arrays)
@@ -150,7 +151,7 @@ def _parquet(path: Path) -> dict[str, Any]:
 
     from .tables import Column
 
-    file = parquet.ParquetFile(path, memory_map=True)
+    file = parquet.ParquetFile(readable(path), memory_map=True)
     columns = {n: Column(file, n) for n in file.schema_arrow.names}
     return {"N": file.metadata.num_rows, **columns}
 
