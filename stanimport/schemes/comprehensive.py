@@ -5,7 +5,7 @@ Parameters are sampled from the uniform or improper uniform law on their domain,
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from stanlib.constraints import AFFINE
@@ -17,6 +17,7 @@ from ..ir.gprob import is_density
 from .sites import root
 
 Stmts = tuple[gprob.Stmt, ...]
+_DENSITIES = ("lpdf", "lpmf", "lupdf", "lupmf")
 
 
 def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
@@ -46,7 +47,8 @@ def _model(program: typed.TypedProgram, names: Fresh) -> Stmts:
     """The parameters, what is computed of them, and what both blocks add to the target."""
     known = (*variables(program.block("data")), *variables(program.block("transformed data")))
     parameters = {v.symbol: v.name for v in variables(program.block("parameters"))}
-    effects = _Effects(names, {v.symbol: v.name for v in known}, parameters)
+    densities = {f.name: f.stan_name.rpartition("_")[0] for f in program.functions if f.suffix in _DENSITIES}
+    effects = _Effects(names, {v.symbol: v.name for v in known}, parameters, densities)
     derived = program.block("transformed parameters")
     return (
         *samples(program),
@@ -87,10 +89,15 @@ def _records(block: Stmts) -> Iterator[gprob.Stmt]:
 
 
 class _Effects:
-    """Turns `~` and increments into observations and factors, each with a site of its own."""
+    """Turns `~` and increments into observations and factors, each with a site of its own.
 
-    def __init__(self, names: Fresh, data: dict[str, str], parameters: dict[str, str]):
-        self.names, self.data, self.parameters = names, data, parameters
+    `densities` are the families of the program's own densities, by unique name.
+    """
+
+    def __init__(
+        self, names: Fresh, data: dict[str, str], parameters: dict[str, str], densities: Mapping[str, str]
+    ):  # fmt: skip
+        self.names, self.data, self.parameters, self.densities = names, data, parameters, densities
 
     def statements(self, block: Sequence[gprob.Stmt]) -> Stmts:
         return tuple(map_statements(block, self._statement))
@@ -106,6 +113,9 @@ class _Effects:
         """A density of data is an observation, also where the program adds it to the target itself."""
         if s.kind == "jacobian":
             return gprob.Factor(s.span, self.names.site("jacobian__term"), s.value, True)
+        own = self._own_density(s)
+        if own is not None:
+            return own
         outcomes = [n.arguments[0] for n in traversal.walk(s.value) if is_density(n)]
         named = next((root(y) for y in outcomes if root(y) in self.data), None)
         if named is None:
@@ -115,6 +125,17 @@ class _Effects:
             law = gprob.Distribution(value.function.distribution.name, value.function, value.arguments[1:])
             return gprob.Observe(s.span, site, law, value.arguments[0])
         return gprob.Factor(s.span, site, value)
+
+    def _own_density(self, s: typed.Increment) -> gprob.Stmt | None:
+        """An increment that is a density of the program's own, of data, as the observation that it is."""
+        call = s.value
+        if not isinstance(call, gprob.CallUser) or call.function not in self.densities:
+            return None
+        value, *arguments = call.arguments
+        if root(value) not in self.data:
+            return None
+        law = gprob.Distribution(self.densities[call.function], call.function, tuple(arguments))
+        return gprob.Observe(s.span, self.names.site(self._name(value)), law, value)
 
     def _name(self, value: gprob.Expr) -> str:
         variable = root(value)
@@ -142,7 +163,7 @@ def map_statements(
 
 def _function(f: gprob.FunDef, names: Fresh) -> gprob.FunDef:
     """Densities and target increments inside a function become factors of unnamed sites."""
-    effects = _Effects(names, {}, {})
+    effects = _Effects(names, {}, {}, {})
     return replace(f, body=effects.statements(f.body))
 
 
