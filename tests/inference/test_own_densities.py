@@ -51,10 +51,3 @@ def test_every_observation_has_its_log_density(backend, scheme):
         np.testing.assert_allclose(found["k"].values[0, i], of_k, rtol=1e-9)
         lp = stanimport.log_prob(module, DATA, params={"m": at[0], "s": at[1], "c": at[2]}, jacobian=False)[0]
         assert lp == pytest.approx(of_y.sum() + of_k.sum() - at[1], rel=1e-9)
-
-
-def test_a_density_inside_of_an_expression_observes_nothing():
-    """What is weighted or mixed is one term; no site of another name stands for observations."""
-    weighted = PROGRAM.replace("target += merged_lpmf", "target += 0.5 * merged_lpmf")
-    fit = stanimport.pathfinder(stanimport.loads(weighted, name="own"), DATA, num_paths=1, draws=3, seed=1)
-    assert set(fit.to_arviz(log_likelihood=True).log_likelihood.data_vars) == {"y"}

@@ -62,7 +62,7 @@ class _Inline:
             made = s
         else:
             made = replace(s, value=self._expression(s.value, varying))
-            if isinstance(s, gprob.Factor) and self.outcomes and any(map(gprob.is_density, traversal.walk(s.value))):
+            if isinstance(s, gprob.Factor) and self.outcomes:
                 made = replace(made, outcomes=(*s.outcomes, *self.outcomes))
         before = self.before
         inside = varying | written(tuple(before)) | loop_indices(tuple(before))
