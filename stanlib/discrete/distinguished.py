@@ -59,7 +59,8 @@ def of_links(xp: Namespace, c: Cases, t: Terms, tables: Sequence[Rows]) -> Rows:
 
 
 def _rows_by_case(c: Cases, t: Terms, given: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of a slot that are used, and the numbers of those split by case, of all places in one case after another.
+    """The rows of a slot that are used, and the numbers of those split by case, of all places in one case after another
+    in the next.
     """
     used, codes = np.unique(given.at(t.rows), return_inverse=True)
     if all(axis >= len(c.sizes) for axis in t.axes):

@@ -24,6 +24,7 @@ from .links import between
 from .merged import spelled_out
 from .possible import Possible, at_known, conditioned, left_possible
 from .problem import Factor, Problem, Rows, aligned, limit, rows, sum_of
+from .spreading import spread
 from .sweeps import Sweep
 from .whole import Saved, steps_saved
 
@@ -245,41 +246,15 @@ class _Elimination:
         """Terms of single elements, (n or 1, K)."""
         kind = int(self.kinds[elements[0]])
         old = self.single[kind]
-        spread = self.xp.swapaxes(self._spread(table, self.at[elements], self.xp.shape(old)[1]), 0, 1)
-        nothing = isinstance(old, np.ndarray) and self.xp.shape(spread) == old.shape and not old.any()
-        self.single[kind] = spread if nothing else sum_of(self.xp, old, spread)
+        more = self.xp.swapaxes(spread(self.xp, table, self.at[elements], self.xp.shape(old)[1]), 0, 1)
+        nothing = isinstance(old, np.ndarray) and self.xp.shape(more) == old.shape and not old.any()
+        self.single[kind] = more if nothing else sum_of(self.xp, old, more)
 
     def _add_all(self, factors: Iterable[Factor]) -> None:
         """The terms of factors over single elements."""
         for f in factors:
             f = spelled_out(self.xp, f)
             self._add(f.elements[:, 0], f.table)
-
-    def _spread(self, table: Array, at: np.ndarray, size: int) -> Any:
-        """The terms in the rows of their elements, 0 in all others; as often as they stand there."""
-        xp = self.xp
-        if xp.shape(table)[0] == 1:
-            often = np.bincount(at, minlength=size)[:, None]
-            if (often == often[0]).all():
-                return table * int(often[0, 0])
-            often, table = xp.convert((often, table))
-            return xp.where(often > 0, table, 0.0) * often
-        if (np.diff(at) == 1).all():
-            return self._among_zeros(table, int(at[0]), size)
-        if len(np.unique(at)) == len(at):
-            inverse = np.full(size, -1)
-            inverse[at] = np.arange(len(at))
-            return xp.rearranged(table, inverse)
-        return xp.segment_sum(table, at, size)
-
-    def _among_zeros(self, table: Array, first: int, size: int) -> Any:
-        """The rows of a table from a place on, among so many."""
-        count, kind = self.xp.shape(table)
-        if count == size:
-            return table
-        around = [np.zeros((n, kind)) for n in (first, size - first - count)]
-        parts = [p for p in (around[0], table, around[1]) if self.xp.shape(p)[0]]
-        return self.xp.concatenate([*self.xp.convert(tuple(parts))])
 
     def _of_elements(self, elements: np.ndarray) -> Any:
         """The terms of single elements of one kind, (n, K); zeros for -1."""

@@ -1,7 +1,8 @@
-"""Wholes: components of which every element stands with every other, as one element each.
+"""Wholes: components of few elements as one element each, where any of them needs as large a table as all together.
 
-A table over all of them is needed for the first one that is summed out anyway. All terms of a component are then terms
-of that one: such as those of the items of a test, of which each asks for some of the skills that somebody may have.
+So it is where every element stands with every other, and where some are what others make of them: what data leave
+possible is then little. All terms of a component are terms of that one element: such as those of the items of a test,
+of which each asks for some of the skills that somebody may have.
 """
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from .sweeps import Neighbours, Scopes, Standing, components
 
 LEAST = 3  # elements of a component that is worth it
 MOST = 256  # states
+NEARLY = 2  # entries of a table for each one of a smaller one, for which it is worth it
 SEVERAL = 8  # components, of which those of one factor are worth it too: it is one sum for each, not several
 
 
@@ -20,8 +22,10 @@ def wholes(
     neighbours: Neighbours, kinds: Sequence[int], scopes: Scopes, standing: Standing, tables: Sequence[Table],
     limit: int,
 ) -> list[Compounds]:  # fmt: skip
-    """Compounds in place of components that are complete, of a step by the number of states; these stand alone."""
-    found = list(_complete(neighbours, kinds))
+    """Compounds in place of such components, of a step by the number of states; these stand alone."""
+    found = list(_small(neighbours, kinds))
+    possible = states_of(found, kinds, scopes, standing, tables)
+    found = [c for c in found if _is_worth(len(possible[tuple(kinds[e] for e in c)]), c, neighbours, kinds)]
     if len(found) < SEVERAL:
         found = [members for members in found if max(len(standing[e]) for e in members) > 1]
     states = states_of(found, kinds, scopes, standing, tables)
@@ -37,12 +41,15 @@ def wholes(
     return out if forms <= FORMS and entries <= limit and 0 not in by_kind else []
 
 
-def _complete(neighbours: Neighbours, kinds: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """The elements of every component in which all are neighbours, if those have few states."""
+def _is_worth(states: int, component: Sequence[int], neighbours: Neighbours, kinds: Sequence[int]) -> bool:
+    """Whether a table over all states of a component has about as many entries as that of one of its elements."""
+    least = min(math.prod((kinds[n] for n in neighbours[e]), start=kinds[e]) for e in component)
+    size = math.prod(kinds[e] for e in component)
+    return least == size or states < size and states <= NEARLY * least
+
+
+def _small(neighbours: Neighbours, kinds: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """The elements of every component of few, if those have few states."""
     for component in components(neighbours):
-        others = len(component) - 1
-        if not LEAST <= len(component) <= math.log2(MOST):
-            continue
-        complete = all(len(neighbours[e]) == others for e in component)
-        if complete and math.prod(kinds[e] for e in component) <= MOST:
+        if LEAST <= len(component) <= math.log2(MOST) and math.prod(kinds[e] for e in component) <= MOST:
             yield tuple(sorted(component))

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stanlib.discrete import compounds, elimination, order, sweeps
+from stanlib.discrete import compounds, elimination, order, sweeps, wholes
 from stanlib.discrete.possible import left_possible
 
 
@@ -14,9 +14,10 @@ def steps_of(problem):
 
 
 def from_now_on(monkeypatch):
-    """Neither compounds nor sweeps are found."""
+    """Neither compounds, nor wholes, nor sweeps are found."""
     order.Kept.plans.clear()
     monkeypatch.setattr(compounds, "SHORT", 10**9)
+    monkeypatch.setattr(wholes, "LEAST", 10**9)
     monkeypatch.setattr(sweeps, "LONG", 10**9)
 
 

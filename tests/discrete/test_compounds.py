@@ -88,7 +88,7 @@ def test_with_others_around_they_are_chains_by_cases(name):
     found = [s for s in steps if isinstance(s, cases.Cases)]
     assert sum(s.members.size for s in found) == sum(s.count for s in steps if isinstance(s, compounds.Compounds))
     assert not any(isinstance(s, sweeps.Sweep) for s in steps)
-    together = {"one with one chain": [True], "one with both, in threes too": [True]}
+    together = {"one with one chain": [True], "one with both, in threes too": [True], "two": [True]}
     assert [s.closing for s in found] == together.get(name, [False])
 
 
@@ -126,6 +126,35 @@ def test_what_data_exclude_is_no_state(monkeypatch):
                     for kind in (compounds.Compounds, chains.Chains))  # fmt: skip
     assert found.kind == 3  # not there yet, there, gone
     assert along.elements.shape == (5, 7)
+    rounds.agree(problem, compounds.Compounds, monkeypatch)
+
+
+def items(people, orders):
+    """Three skills of each of the people, and whether they have the first two, and all three, in some order."""
+    rng = np.random.default_rng(3)
+    first = 3 * np.arange(people)[:, None]
+    skills = np.stack([first[i, 0] + np.roll(np.arange(3), orders[i % len(orders)]) for i in range(people)])
+    two, all_ = (3 * people + i * people + np.arange(people) for i in range(2))
+    and_ = np.where(np.arange(2) == np.minimum(*np.indices((2, 2)))[..., None], 0.0, -np.inf)[None]
+    sorted_ = lambda rows: np.stack([np.sort(r) for r in rows])
+    factors = [
+        Factor("skills", skills.reshape(-1, 1), rng.normal(size=(3 * people, 2))),
+        Factor("two", two[:, None], rng.normal(size=(people, 2))),
+        Factor("all", all_[:, None], rng.normal(size=(people, 2))),
+        Factor("pairs", sorted_(skills[:, 1:]), rng.normal(size=(people, 2, 2))),
+        Factor("both", sorted_(np.stack([*skills.T[:2], two], 1)), and_),
+        Factor("the third", sorted_(np.stack([skills[:, 2], two, all_], 1)), and_),
+    ]  # fmt: skip
+    return of(factors, 5 * people)
+
+
+@pytest.mark.parametrize("orders", [(0,), (0, 1, 2)])
+def test_what_others_make_of_them_is_in_the_states(orders, monkeypatch):
+    problem = items(12, orders)
+    steps = steps_of(problem)
+    found = [s for s in steps if isinstance(s, compounds.Compounds)]
+    assert [s.count for s in found] == [12] and found[0].kind < 16  # of 32
+    assert len(steps) == 2  # these, and their sums
     rounds.agree(problem, compounds.Compounds, monkeypatch)
 
 

@@ -29,6 +29,12 @@ PROGRAMS = {
     "a chain of two classes": ([Variable("c", (2,), 0, 2), Variable("z", (7,), 0, 2)], [
         "for (t in 2:7) target += z[t] == z[t - 1] ? 0.8 * c[1] : m[2];",
         "for (t in 1:7) target += z[t] * (m[3] - c[2]);", "target += 0.4 * c[1] * c[2];"]),
+    "a chain of two classes that stand with it alone": ([Variable("c", (2,), 0, 2), Variable("z", (7,), 0, 2)], [
+        "for (t in 2:7) target += z[t] == z[t - 1] ? 0.8 * c[1] : m[2];",
+        "for (t in 1:7) target += z[t] * (m[3] - c[2]);", "target += m[1] * c[1] + 0.4 * c[2];"]),
+    "what others make of them": ([Variable("z", (2, 3), 0, 2)], ["""for (i in 1:2) { int both = z[i, 1];
+        both *= z[i, 2]; y[i] ~ normal(both ? m[1] : m[2], s); for (k in 3:3) both *= z[i, k];
+        y[3] ~ normal(both ? m[3] : m[2], s); target += m[1] * sum(z[i]); }"""]),
     "a hub": ([Variable("z", (), 1, 3), Variable("w", (4,), 0, 2)],
         ["for (n in 1:4) target += 0.7 * z * w[n] + m[n] * w[n];", "target += m[z];"]),
     "a circle": ([Variable("z", (4,), 0, 2)], ["for (n in 1:4) target += m[n] * z[n] * z[n % 4 + 1];",
