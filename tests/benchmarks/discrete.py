@@ -28,6 +28,7 @@ import stan_gradients
 
 import stanimport
 from stanimport.inference.density.posterior import Posterior, condition
+from tests.discrete.pairs import PAIRS
 
 _random = np.random.default_rng(0)
 
@@ -388,7 +389,21 @@ parameters { vector<lower=0, upper=1>[2] p; vector<lower=0, upper=1>[2] q; vecto
   target += log_sum_exp(lp); }""",
     ),
 }  # fmt: skip
-Timed = tuple[str, Callable[[Any], Any]]
+
+
+def _of_pair(name: str, **rows: Any) -> tuple[dict[str, Any], str, str, str, str]:
+    """A pair of the tests with other data, of many rows."""
+    pair = next(p for p in PAIRS if p.name == name)
+    return {**pair.data, **rows}, pair.head, pair.discrete, pair.model, pair.by_hand
+
+
+_ENTERED = {"I": 300, "y": _ints(0, 1, 300, 8) * _ints(0, 1, 300, 1), "x": _random.normal(size=300)}
+MODELS |= {
+    "animals that may not exist": _of_pair("entries of animals that may not exist", **_ENTERED),
+    "two kinds of animals": _of_pair("entries of two kinds of animals", **_ENTERED),
+    "three skills": _of_pair("three skills", N=300, y=_ints(0, 1, 300, 5)),
+    "occupancy of many sites": _of_pair("occupancy that changes", I=300, y=_ints(0, 2, 300, 4)),
+}
 
 
 def posterior_of(text: str, data: dict[str, Any]) -> Posterior:
