@@ -24,14 +24,14 @@ def wholes(
 ) -> list[Compounds]:  # fmt: skip
     """Compounds in place of such components, of a step by the number of states; these stand alone."""
     found = list(_small(neighbours, kinds))
-    possible = states_of(found, kinds, scopes, standing, tables)
-    found = [c for c in found if _is_worth(len(possible[tuple(kinds[e] for e in c)]), c, neighbours, kinds)]
+    states = states_of(found, kinds, scopes, standing, tables)
+    count = lambda members: len(states[tuple(kinds[e] for e in members)])
+    found = [members for members in found if _is_worth(count(members), members, neighbours, kinds)]
     if len(found) < SEVERAL:
         found = [members for members in found if max(len(standing[e]) for e in members) > 1]
-    states = states_of(found, kinds, scopes, standing, tables)
     by_kind: dict[int, list[list[tuple[int, ...]]]] = {}
     for members in found:
-        by_kind.setdefault(len(states[tuple(kinds[e] for e in members)]), []).append([members])
+        by_kind.setdefault(count(members), []).append([members])
     out: list[Compounds] = []
     first = len(kinds)
     for kind, of_kind in sorted(by_kind.items()):

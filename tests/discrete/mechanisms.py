@@ -12,8 +12,19 @@ import numpy as np
 
 from stanimport.discrete import bounded, tables
 from stanlib.arrays.jax import chains as sums
-from stanlib.discrete import absorbing, chained, chains, compounds, elimination, merged, order, sweeps, tails, whole
-from stanlib.discrete import wholes as wholes_
+from stanlib.discrete import (
+    absorbing,
+    chained,
+    chains,
+    compounds,
+    elimination,
+    merged,
+    order,
+    sweeps,
+    tails,
+    whole,
+    wholes,
+)
 
 ALL = ("tails", "bounded", "repeated", "stretches", "Chains", "absorbing", "probable", "merged", "Class", "Compounds",
        "Cases", "Sweep", "known left in", "free")  # fmt: skip
@@ -24,7 +35,7 @@ _OTHERS: dict[Any, dict[str, tuple[Any, ...]]] = {
     compounds: {"SHORT": (2, 4, 10**9), "WORTH": (4, 1000)}, sweeps: {"LONG": (3, 6, 12), "TIMES": (2, 4)},
     merged: {"FEW": (0.0, 0.5, 1.0), "FEW_COMPONENTS": (0.0, 0.8, 1.0), "FEW_ROWS": (0, 4), "FEW_TERMS": (0, 1024),
              "GATHERED": (0, 9)},
-    wholes_: {"LEAST": (2, 3, 10**9), "NEARLY": (0, 2, 1000), "SEVERAL": (0, 8)}, sums: {"LITTLE": (0, 0, 500)},
+    wholes: {"LEAST": (2, 3, 10**9), "NEARLY": (0, 2, 1000), "SEVERAL": (0, 8)}, sums: {"LITTLE": (0, 0, 500)},
     whole: {"ALONE": (0.0, 0.7, 2.0), "STEP": (0, 100), "FEW": (0.0, 0.25), "MANY": (0, 10)},
 }  # fmt: skip
 
