@@ -17,7 +17,6 @@ from ..ir.gprob import is_density
 from .sites import root
 
 Stmts = tuple[gprob.Stmt, ...]
-_DENSITIES = ("lpdf", "lpmf", "lupdf", "lupmf")
 
 
 def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
@@ -47,7 +46,7 @@ def _model(program: typed.TypedProgram, names: Fresh) -> Stmts:
     """The parameters, what is computed of them, and what both blocks add to the target."""
     known = (*variables(program.block("data")), *variables(program.block("transformed data")))
     parameters = {v.symbol: v.name for v in variables(program.block("parameters"))}
-    densities = {f.name: f.stan_name.rpartition("_")[0] for f in program.functions if f.suffix in _DENSITIES}
+    densities = {f.name: f.stan_name.rpartition("_")[0] for f in program.functions if f.is_density}
     effects = _Effects(names, {v.symbol: v.name for v in known}, parameters, densities)
     derived = program.block("transformed parameters")
     return (

@@ -30,6 +30,11 @@ class FunDef:
     span: Span
     suffix: str = ""
 
+    @property
+    def is_density(self) -> bool:
+        """Whether it is one, or a mass function: those of unnormalised names are their normalised ones."""
+        return self.suffix in ("lpdf", "lpmf")
+
 
 @dataclass(frozen=True, slots=True)
 class Variable:

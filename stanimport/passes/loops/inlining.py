@@ -89,7 +89,7 @@ class _Inline:
         value = self._called(made.function, made.arguments, made.span, varying)
         if value is None:
             return made
-        if self.functions.by_key[made.function].suffix in ("lpdf", "lpmf", "lupdf", "lupmf"):
+        if self.functions.by_key[made.function].is_density:
             self.outcomes += _read_in(made.arguments[0], varying)
         return value
 
