@@ -7,7 +7,7 @@ of which each asks for some of the skills that somebody may have.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from .compounds import FORMS, Compounds, Table, states_of, together
 from .sweeps import Neighbours, Scopes, Standing, components
@@ -25,7 +25,7 @@ def wholes(
     """Compounds in place of such components, of a step by the number of states; these stand alone."""
     found = list(_small(neighbours, kinds))
     states = states_of(found, kinds, scopes, standing, tables)
-    count = lambda members: len(states[tuple(kinds[e] for e in members)])
+    count: Callable[[Sequence[int]], int] = lambda members: len(states[tuple(kinds[e] for e in members)])
     found = [members for members in found if _is_worth(count(members), members, neighbours, kinds)]
     if len(found) < SEVERAL:
         found = [members for members in found if max(len(standing[e]) for e in members) > 1]
