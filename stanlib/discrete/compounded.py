@@ -12,28 +12,22 @@ from .compounds import Compounds, Group, Terms
 from .problem import ALIKE, Factor, Rows, permuted, rows, sum_of
 
 
-def single(xp: Namespace, c: Compounds, of_elements: Callable[[np.ndarray], Any]) -> Any:
-    """The sums of the terms of single members, (kind, count), group by group; -inf for states that there are none of.
+def single(xp: Namespace, kind: int, g: Group, of_elements: Callable[[np.ndarray], Any]) -> Any:
+    """The sums of the terms of single members of a group, (count, kind); -inf for states that there are none of.
 
     Args:
         of_elements: the terms of elements of one kind, (n, K).
     """
-    parts = [_of_group(xp, c.kind, g, of_elements) for g in c.groups]
-    return xp.concatenate([*xp.convert(tuple(parts))], axis=1) if len(parts) > 1 else parts[0]
-
-
-def _of_group(xp: Namespace, kind: int, g: Group, of_elements: Callable[[np.ndarray], Any]) -> Any:
-    """The same of one group, (kind, count)."""
     total: Any = np.zeros((len(g.states), len(g.compounds)))
     for members, values in zip(g.members.T, g.states.T):
         one = xp.swapaxes(of_elements(members), 0, 1)
         if len(values) != xp.shape(one)[0] or (np.diff(values) != 1).any():
             one = xp.concatenate([xp.get(one, (slice(v, v + 1),)) for v in values.tolist()])
         total = sum_of(xp, total, one)
-    if len(g.states) == kind:
-        return total
-    none = np.full((kind - len(g.states), len(g.compounds)), -np.inf)
-    return xp.concatenate([*xp.convert((total, none))])
+    if len(g.states) < kind:
+        none = np.full((kind - len(g.states), len(g.compounds)), -np.inf)
+        total = xp.concatenate([*xp.convert((total, none))])
+    return xp.swapaxes(total, 0, 1)
 
 
 def of_single(xp: Namespace, terms: Sequence[Terms], tables: Sequence[Rows]) -> Iterator[Factor]:

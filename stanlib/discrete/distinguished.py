@@ -16,7 +16,7 @@ OfElements = Callable[[np.ndarray], Any]  # the terms of elements of one kind, (
 
 
 def single(xp: Namespace, c: Cases, of_elements: OfElements) -> Any:
-    """The terms of single elements, (K, copies), in the order of the copies' numbers.
+    """The terms of single elements, (copies, K), in the order of the copies' numbers.
 
     Args:
         of_elements: the terms of elements of one kind, (n, K).
@@ -27,10 +27,10 @@ def single(xp: Namespace, c: Cases, of_elements: OfElements) -> Any:
     if len(c.members) % size == 0 and places.sum() == len(c.members) // size - 1:  # chains of one length
         found = xp.reshape(found, (-1, 1, size, c.kind))
         found = xp.broadcast_to(found, (len(c.members) // size, c.count, size, c.kind))
-        return xp.swapaxes(xp.reshape(found, (c.copies.size, c.kind)), 0, 1)
+        return xp.reshape(found, (c.copies.size, c.kind))
     column = np.zeros(c.copies.size, int)
     column[c.copies - c.copies.min()] = np.arange(len(c.members))
-    return xp.swapaxes(rows(xp, found, column), 0, 1)
+    return rows(xp, found, column)
 
 
 def of_single(xp: Namespace, c: Cases, tables: Sequence[Rows]) -> Iterator[Factor]:

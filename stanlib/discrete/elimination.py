@@ -23,8 +23,8 @@ from .hanging import without_hanging
 from .links import between
 from .merged import spelled_out
 from .possible import Possible, at_known, conditioned, left_possible
-from .problem import Factor, Problem, Rows, aligned, limit, rows, sum_of
-from .spreading import spread
+from .problem import Factor, Problem, Rows, aligned, limit, sum_of
+from .singles import Singles
 from .sweeps import Sweep
 from .whole import Saved, steps_saved
 
@@ -103,8 +103,7 @@ _Summed = alone.Summed | Compounds | Cases | SummedChains | swept.SummedSweep | 
 class _Elimination:
     """One run along a plan: tables by slot, and the terms of single elements by the length of their axes.
 
-    Elements with but one possible value, `known`, take no part in it. The terms of single elements have the shape
-    (K, elements): so they arise, and XLA's loops over many elements are faster than those over few values.
+    Elements with but one possible value, `known`, take no part in it.
     """
 
     tails: tails.Tails | None
@@ -136,7 +135,7 @@ class _Elimination:
         """The terms of single elements by what data leave to them, and their rows there."""
         self.restricted = possible.restricted
         self.at = np.zeros(len(self.known), int)  # the row of an element among those of its kind
-        self.single: dict[int, Any] = {}
+        self.single: dict[int, Singles] = {}
         for kind, rows_ in possible.of.items():
             members = np.flatnonzero(self.kinds == kind)
             open_ = self.left[members]
@@ -171,12 +170,12 @@ class _Elimination:
             return list(problem.factors)
         return apart
 
-    def _with_added(self, kind: int, single: Any, known: np.ndarray) -> Any:
+    def _with_added(self, kind: int, data: np.ndarray, known: np.ndarray) -> Singles:
         """The terms of single elements with what inference adds to them."""
-        question = asked()
+        question, single = asked(), Singles(data)
         question.seen.update({v.name: v for v in self.problem.own})
         if not question.added:
-            return single.T
+            return single
         parts = [
             question.added.get(v.name if i < self.problem.declared else "", np.zeros((v.lower.size, kind)))
             for i, v in enumerate(self.problem.variables) if v.lower.size and v.values == kind
@@ -184,8 +183,8 @@ class _Elimination:
         self.xp = namespace((*parts, *(f.table for f in self.factors)))
         added = self.xp.concatenate([*self.xp.convert(tuple(parts))])
         self._count(at_known(self.xp, added, known))
-        added = sum_of(self.xp, single, self.xp.get(added, (np.flatnonzero(known < 0),)))
-        return self.xp.swapaxes(added, 0, 1)
+        single.add(self.xp, np.arange(len(data)), self.xp.get(added, (np.flatnonzero(known < 0),)))
+        return single
 
     def run(self) -> tuple[Any, list[Any]]:
         """The logarithm of the sum over all assignments, or the largest term, and what was summed out, in that order.
@@ -245,10 +244,7 @@ class _Elimination:
     def _add(self, elements: np.ndarray, table: Array) -> None:
         """Terms of single elements, (n or 1, K)."""
         kind = int(self.kinds[elements[0]])
-        old = self.single[kind]
-        more = self.xp.swapaxes(spread(self.xp, table, self.at[elements], self.xp.shape(old)[1]), 0, 1)
-        nothing = isinstance(old, np.ndarray) and self.xp.shape(more) == old.shape and not old.any()
-        self.single[kind] = more if nothing else sum_of(self.xp, old, more)
+        self.single[kind].add(self.xp, self.at[elements], table)
 
     def _add_all(self, factors: Iterable[Factor]) -> None:
         """The terms of factors over single elements."""
@@ -259,7 +255,7 @@ class _Elimination:
     def _of_elements(self, elements: np.ndarray) -> Any:
         """The terms of single elements of one kind, (n, K); zeros for -1."""
         single = self.single[int(self.kinds[elements[0]])]
-        return rows(self.xp, self.xp.swapaxes(single, 0, 1), np.where(elements < 0, -1, self.at[elements]))
+        return single.of(self.xp, np.where(elements < 0, -1, self.at[elements]))
 
     def _joined(self, step: order.Join) -> Array:
         xp, parts = self.xp, []
@@ -299,32 +295,28 @@ class _Elimination:
         """Have compounds as elements, with terms of their own, and tables between them in new slots."""
         order_ = np.concatenate([g.compounds for g in c.groups])
         often = np.concatenate([self.often[g.members[:, 0]] for g in c.groups])
-        gone = np.concatenate([g.members.reshape(-1) for g in c.groups])
-        self._have(order_, often, c.kind, compounded.single(self.xp, c, self._of_elements), gone)
+        self._have(order_, often, c.kind)
+        for g in c.groups:
+            self._add(g.compounds, compounded.single(self.xp, c.kind, g, self._of_elements))
         self._add_all(compounded.of_single(self.xp, c.single, self.tables))
         self.tables += [compounded.of_links(self.xp, t, self.tables) for t in c.links]
         self.summed.append(c)
 
-    def _have(self, new: np.ndarray, often: np.ndarray, kind: int, single: Array, gone: np.ndarray) -> None:
-        """Have new elements, with the numbers that come next, in some order; and their terms, (kind, elements).
-
-        Those in place of which they come are `gone`, with their terms if these are all of that kind.
-        """
-        xp, old, count, own = self.xp, self.single.get(kind), len(new), np.sort(new)
-        if old is not None and len(np.unique(self.at[gone[self.kinds[gone] == kind]])) == xp.shape(old)[1]:
-            old = None
-        added = {"kinds": np.full(count, kind), "at": np.zeros(count, int), "often": often, "stands_for": own}
+    def _have(self, new: np.ndarray, often: np.ndarray, kind: int) -> None:
+        """Have new elements, with the numbers that come next, in some order, of no terms yet."""
+        count, single = len(new), self.single.setdefault(kind, Singles(np.zeros((0, kind))))
+        added = {"kinds": np.full(count, kind), "at": np.zeros(count, int), "often": often, "stands_for": np.sort(new)}
         for name, more in added.items():
             setattr(self, name, np.concatenate([getattr(self, name), more]))
         self.often[new] = often
-        self.at[new] = np.arange(count) + (0 if old is None else xp.shape(old)[1])
-        self.single[kind] = single if old is None else xp.concatenate([*xp.convert((old, single))], axis=1)
+        self.at[new] = single.extended(count)
 
     def _sum_out_by_cases(self, c: Cases) -> None:
         """Eliminate chains in each case of the elements around them, which have what is left as terms."""
         xp = self.xp
         copies = np.sort(c.copies.reshape(-1))
-        self._have(copies, np.ones(len(copies)), c.kind, distinguished.single(xp, c, self._of_elements), c.members)
+        self._have(copies, np.ones(len(copies)), c.kind)
+        self._add(copies, distinguished.single(xp, c, self._of_elements))
         self._add_all(distinguished.of_single(xp, c, self.tables))
         self.tables += [distinguished.of_links(xp, c, t, self.tables) for t in c.links]
         self.summed.append(c)

@@ -355,7 +355,25 @@ def rows(xp: Namespace, table: Any, index: np.ndarray) -> Any:
     if index[0] >= 0 and (len(index) == 1 or steps[0] > 0 and (steps == steps[0]).all()):
         step = int(steps[0]) if len(steps) else 1
         return xp.get(table, (slice(int(index[0]), int(index[-1]) + 1, step),))
+    if is_sliced(index):
+        return _among_zeros(xp, table, index)
     return xp.rearranged(table, index)
+
+
+def is_sliced(index: np.ndarray) -> bool:
+    """Whether rows are some one after the other, with none, -1, before and after them."""
+    there = np.flatnonzero(index >= 0)
+    return len(there) > 0 and bool((np.diff(there) == 1).all() and (np.diff(index[there]) == 1).all())
+
+
+def _among_zeros(xp: Namespace, table: Any, index: np.ndarray) -> Any:
+    """Such rows, and zeros before and after them."""
+    there = np.flatnonzero(index >= 0)
+    first, last = int(index[there[0]]), int(index[there[-1]])
+    found = xp.get(table, (slice(first, last + 1),))
+    around = [np.zeros((n, *xp.shape(table)[1:])) for n in (int(there[0]), len(index) - 1 - int(there[-1]))]
+    parts = [p for p in (around[0], found, around[1]) if xp.shape(p)[0]]
+    return xp.concatenate([*xp.convert(tuple(parts))])
 
 
 def rows_alike(f: Factor) -> np.ndarray:
