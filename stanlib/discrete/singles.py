@@ -46,7 +46,7 @@ class Singles:
     """
 
     def __init__(self, data: np.ndarray):
-        self.data = data
+        self.data = data.copy()
         self.parts: list[Part] = []
 
     def extended(self, count: int) -> np.ndarray:
@@ -60,14 +60,12 @@ class Singles:
     def add(self, xp: Namespace, at: np.ndarray, table: Any) -> None:
         """Terms of elements, (n or 1, K), which add up where an element stands more than once."""
         used, which = np.unique(at, return_inverse=True)
+        if len(used) < len(at):
+            at, table = used, _by_element(xp, table, which.reshape(-1), len(used))
         if isinstance(table, np.ndarray):
-            self.data = self.data.copy()
-            np.add.at(self.data, at, np.broadcast_to(table, (len(at), table.shape[1])))
-        elif len(used) == len(at):
-            self._add_part(xp, at, np.minimum(np.arange(len(at)), xp.shape(table)[0] - 1), table)
+            self.data[at] += table
         else:
-            table = _by_element(xp, table, which.reshape(-1), len(used))
-            self._add_part(xp, used, np.minimum(np.arange(len(used)), xp.shape(table)[0] - 1), table)
+            self._add_part(xp, at, np.minimum(np.arange(len(at)), xp.shape(table)[0] - 1), table)
 
     def _add_part(self, xp: Namespace, at: np.ndarray, rows_: np.ndarray, table: Any) -> None:
         """A table whose rows each are of different elements, added to one of the same elements if there is one."""
