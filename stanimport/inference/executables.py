@@ -13,8 +13,9 @@ import io
 import os
 import pickle
 import sys
+import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import cache, lru_cache
 from typing import Any
 
@@ -128,24 +129,25 @@ class Executable:
         self._makers = [self._machine.maker(*spec) for spec in code.results]
         given = {i: np.asarray(c) for i, c in enumerate([*kept.constants, *kept.given])}
         self._count = len(given)
-        self._constants = [self._put(n, given[i]) for n, i in enumerate(code.used) if i < self._count]
+        self._constants = _by_our_switches(
+            lambda: [self._put(n, given[i]) for n, i in enumerate(code.used) if i < self._count]
+        )
 
     def __call__(self, *arguments: object) -> Any:
         """The results as arrays of NumPy, which can't be written to."""
         forks.verify()
         leaves, first = nested.leaves(arguments), len(self._constants)
         given = [leaves[i - self._count] for i in self._code.used[first:]]
-        with _double_precision():
-            put = [self._put(n, a) for n, a in enumerate(given, first)]
-            made = self._machine.taken(self._execute(self._constants + put), self._makers)
+        put = _by_our_switches(lambda: [self._put(n, a) for n, a in enumerate(given, first)])
+        made = self._machine.taken(self._execute(self._constants + put), self._makers)
         return nested.filled(self._result, map(_read, made))
 
     def placed(self, argument: object) -> Any:
         """An argument, the first, where the program runs, for many calls."""
         numbers = {i: n for n, i in enumerate(self._code.used)}
-        made = (_Placed(self._put(numbers[i], a) if i in numbers else None)
-                for i, a in enumerate(nested.leaves(argument), self._count))
-        return nested.filled(argument, made)
+        leaves = list(enumerate(nested.leaves(argument), self._count))
+        made = _by_our_switches(lambda: [self._put(numbers[i], a) if i in numbers else None for i, a in leaves])
+        return nested.filled(argument, map(_Placed, made))
 
     def _put(self, number: int, value: object) -> Any:
         """An argument where XLA finds it."""
@@ -218,7 +220,13 @@ class _Machine:
             return make(_Shape(shape, kind), self.here, committed=False)
 
 
-_machine = cache(_Machine)
+_making, _made = threading.RLock(), cache(_Machine)
+
+
+def _machine() -> _Machine:
+    """The one of this process: of two that threads make at the same time, one can't run what the other has loaded."""
+    with _making:
+        return _made()
 
 
 def _client(xla_client: Any) -> Any:
@@ -233,7 +241,6 @@ def _client(xla_client: Any) -> Any:
 @cache
 def _find_lapack() -> None:
     """Let programs call LAPACK's functions, which JAX does when it is loaded."""
-    _machine()
     from jaxlib import lapack, xla_client
 
     prepare: Callable[..., Any] = lapack.prepare_lapack_call
@@ -242,9 +249,12 @@ def _find_lapack() -> None:
         xla_client.register_custom_call_target(name, function, "cpu", api_version=interface)
 
 
-def _double_precision() -> AbstractContextManager[Any]:
-    """JAX has switches of its own, if it was loaded meanwhile."""
-    return double_precision() if "jax" in sys.modules else nullcontext()
+def _by_our_switches(make: Callable[[], list[Any]]) -> list[Any]:
+    """What is made in double precision: JAX has switches of its own, as soon as any thread loads it."""
+    was_loaded = "jax" in sys.modules
+    with double_precision() if was_loaded else nullcontext():
+        made = make()
+    return made if was_loaded or "jax" not in sys.modules else _by_our_switches(make)
 
 
 @lru_cache(ROOM)
@@ -267,7 +277,9 @@ def find(kept: Kept, result: object) -> Executable | None:
         return None
     try:
         if any(name.startswith("lapack") for name in kept.calls):
-            _find_lapack()
+            with _making:
+                _machine()
+                _find_lapack()
         return Executable(kept, *_loaded(_key(kept)), result)
     except Exception:  # whatever this version of XLA has against it
         return None

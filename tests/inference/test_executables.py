@@ -50,16 +50,36 @@ if given["then"]:
     out += [str(jax.numpy.ones(1).dtype), float(jax.numpy.linalg.cholesky(4.0 * jax.numpy.eye(3)).sum()), sampled()]
 print(json.dumps(out))
 """
+THREADS = """
+import json, sys
+from concurrent.futures import ThreadPoolExecutor
+import stanimport
+given = json.loads(sys.stdin.read())
+def sampled(name):
+    return stanimport.sample(name + ".stan", given["data"], **given["options"]).draws().tolist()
+with ThreadPoolExecutor(2 * len(given["programs"])) as pool:
+    found = list(pool.map(sampled, 2 * list(given["programs"])))
+print(json.dumps([found, "jax" in sys.modules]))
+"""
+
+LATE = """
+from stanimport.inference import executables
+put = executables._Machine.put
+def late(self, array):
+    import jax
+    return put(self, array)
+executables._Machine.put = late
+"""
 
 
-def run(folder, programs=PROGRAMS, then=False, **environment):
+def run(folder, programs=PROGRAMS, then=False, code=RUN, **environment):
     """The draws of programs in a process of its own, and whether it has loaded JAX; what it does then."""
     given = json.dumps(dict(programs=programs, data=DATA, options=OPTIONS, then=then))
     (folder / "at").mkdir(exist_ok=True)
     surroundings = {n: v for n, v in os.environ.items() if not n.startswith("JAX_")}
     surroundings |= {"STANIMPORT_JIT_CACHE": str(folder / "jit"), "STANIMPORT_CACHE_DIR": str(folder / "cache")}
     surroundings = compilation.quickly(surroundings | environment)
-    made = subprocess.run([sys.executable, "-W", "ignore", "-c", RUN], input=given, cwd=folder / "at", check=True,
+    made = subprocess.run([sys.executable, "-W", "ignore", "-c", code], input=given, cwd=folder / "at", check=True,
                           capture_output=True, text=True, env=surroundings)  # fmt: skip
     assert "pjrt" not in made.stderr
     return json.loads(made.stdout)
@@ -103,3 +123,15 @@ def test_trees_count_as_those_of_jax():
     assert nested.mapped(lambda a, b: (a, b), tree, tree) == jax.tree.map(lambda a, b: (a, b), tree, tree)
     with pytest.raises(ValueError):
         nested.mapped(np.add, (1, 2), (1,))
+
+
+def test_threads_that_begin_at_the_same_time(first):
+    """There is one device for all: none is handed what lies on another thread's."""
+    folder, draws = first
+    assert run(folder, code=THREADS) == [2 * list(draws.values()), False]
+
+
+def test_jax_is_loaded_by_another_thread_when_a_program_begins(first):
+    """What it is given stays in double precision, though JAX's own switch is off."""
+    folder, draws = first
+    assert run(folder, code=LATE + RUN) == [draws, True]
