@@ -44,7 +44,7 @@ def unexpected(token: Any, expected: Iterable[str], stream: TokenStream) -> Diag
     span: Span = token.value.span
     if "IDENTIFIER" in wanted and token.type in KEYWORDS.values() and "INTEGER" not in wanted:
         message = f"{token.value.text!r} is a keyword of Stan and can't be a name"
-        return Diagnostic(message, span, "choose another name", code="syntax")
+        return Diagnostic(message, span, _of_types(token, stream) or "choose another name", code="syntax")
     wanted = _inside(wanted, stream.enclosing)
     hint = advice(token, wanted, stream) or _hint(wanted)
     return Diagnostic(f"unexpected {_describe(token)}", span, hint, code="syntax")
@@ -88,6 +88,16 @@ def advice(token: Any, wanted: set[str], stream: TokenStream) -> str:
     return ""
 
 
+def _of_types(token: Any, stream: TokenStream) -> str:
+    """What is meant by a type in the place of a name."""
+    before, around = (t.text if t is not None else "" for t in (stream.last, stream.enclosing))
+    if token.type not in _TYPES:
+        return ""
+    if around == "(" and re.search(r"\bfor\s*\($", _line_before(token).rstrip()):
+        return "write for (i in 1:N)"
+    return f"declarations end with a semicolon: ...; {token.value.text} ..." if (before, around) == (",", "{") else ""
+
+
 _DOUBLED = re.compile(r"(\+\+|--)\s*$")
 # By the text before and the token that does not fit; of signs in front of a semicolon where they are doubled.
 _HABITS = {
@@ -96,7 +106,9 @@ _HABITS = {
     ("]", "LESS"): "constraints stand before the sizes: vector<lower=0>[N]",
     ("+", "PLUS"): "write += 1 to add one", ("+", "SEMICOLON"): "write += 1 to add one",
     ("-", "SEMICOLON"): "write -= 1 to subtract one", ("target", "ASSIGN"): "write target += ...",
-    ("-", "GREATER"): "Stan has no arrows",
+    ("-", "GREATER"): "Stan has no arrows", ("=", "TILDE"): "write ~ for a distribution, = to assign",
+    ("~", "ASSIGN"): "write ~ for a distribution, = to assign",
+    ("array", "IDENTIFIER"): "array[...] stands in front of the type: array[M] vector[N] x",
 }  # fmt: skip
 _WORDS = {"and": "write && for and", "or": "write || for or", "not": "write ! for not"}
 _TYPE_NAMES = {
@@ -131,12 +143,19 @@ def _of_other_languages(token: Any, before: str, wanted: set[str], stream: Token
         return "arguments have no names: give them in their order"
     if token.type == "LESS" and "SEMICOLON" in wanted and around == "{":
         return "constraints stand behind the type: real<lower=0> x"
+    if token.type in ("IDENTIFIER", "LOWER", "UPPER") and _misspelt(token):
+        return _misspelt(token)
     return _of_brackets(token, before, wanted, stream)
 
 
 def _of_brackets(token: Any, before: str, wanted: set[str], stream: TokenStream) -> str:
     """What is wrong within the brackets of a declaration."""
     opened = stream.enclosing
+    if token.type == "LPAREN" and before in KEYWORDS and KEYWORDS[before] in _TYPES:
+        return f"bounds stand in <>, sizes in []: {before}{'[N]' if before in _SIZED else '<lower=0>'}"
+    declared = re.search(r"(\w+)\s*(?:<[^\[\]]*>\s*)?\[[^\[\]]*\]$", _line_before(token).rstrip())
+    if token.type == "LBRACKET" and declared is not None and KEYWORDS.get(declared.group(1)) in _TYPES:
+        return f"an array of such values: array[M] {declared.group(1)}[...]"
     if token.value.text == "lower" and "LOWER" in wanted or token.value.text == "upper" and "UPPER" in wanted:
         return f"write {token.value.text}=..."
     if before == "<" and {"LOWER", "UPPER"} <= wanted:
@@ -162,6 +181,16 @@ def _type_named(word: str) -> str | None:
     return lower if lower != word and KEYWORDS.get(lower) in _TYPES else None
 
 
+def _misspelt(token: Any) -> str:
+    """The type that is meant by a word which stands where one does, with its sizes or without, before a name."""
+    word = re.search(r"(?:^|[;{}(,])\s*(\w+)\s*(?:<|\[[^\[\]]*\])?\s*$", _line_before(token))
+    if word is None or word.group(1) in KEYWORDS:
+        return ""
+    names = [n for n, kind in KEYWORDS.items() if kind in _TYPES]
+    known = _type_named(word.group(1)) or nearest(word.group(1).lower(), names)
+    return f"did you mean {known!r}?" if known else ""
+
+
 def _line_before(token: Any) -> str:
     span: Span = token.value.span
     return span.source.line(span.line)[: span.column - 1]
@@ -170,7 +199,7 @@ def _line_before(token: Any) -> str:
 # By the token alone, where one of these tokens was expected.
 _HABITS_ANYWHERE = {
     "ASSIGN": ({"EQUALS"}, "write == to compare"), "TRANSPOSE": ({"STRING"}, 'strings are written in "double quotes"'),
-    "COLON": ({"ASSIGN"}, "write = to assign"),
+    "COLON": ({"ASSIGN"}, "write = to assign"), "EQUALS": ({"ASSIGN"}, "write = to assign"),
 }  # fmt: skip
 
 
