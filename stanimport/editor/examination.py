@@ -116,13 +116,14 @@ class _Reading:
         """A text without some of its errors, the last at least, and the errors that it has."""
         *_, at = starts = [d.span.in_main().start for d in failed]
         for candidate in _with_marks(text, at):
-            left = self._parse(candidate)
-            if all(d.span.in_main().start > at or d.span.in_main().start in starts[:-1] for d in left):
+            left, further = self._parse(candidate), len(candidate) == len(text)  # else what is put behind it is wrong
+            if all(further and d.span.in_main().start > at or d.span.in_main().start in starts[:-1] for d in left):
                 return candidate, left
         for d in failed:
             begin, end = _statement_around(text, d.span.in_main())
             self.blanked.append(text[begin:end])
             text = text[:begin] + re.sub(r"[^\r\n]", " ", text[begin:end]) + text[end:]
+        text += _closing(text) if at >= len(text.rstrip()) else ""
         return text, [] if text == self.source.text else self._parse(text)
 
     def made(self, d: Diagnostic) -> bool:
@@ -154,15 +155,20 @@ def _tokens(text: str) -> Iterator[tuple[int, int, str]]:
 def _with_marks(text: str, at: int) -> Iterator[str]:
     """Texts with one mark more before an offset, in place of a blank."""
     before = [end for _, end, _ in _tokens(text[:at])]
-    place = before[-1] if before else 0
-    kinds = [kind for _, _, kind in _tokens(text)]
-    lacking = min(max(kinds.count("{") - kinds.count("}"), 0), _MOST_LACKING)
+    place, closing = before[-1] if before else 0, _closing(text)
     if "\n" in text[place:at]:  # who forgets one in the middle of a line has more in mind
-        for mark in ";}" if lacking else ";":
+        for mark in ";}" if closing else ";":
             yield text[:place] + mark + text[place + 1 :]
-    if lacking and at >= len(text.rstrip()):
-        yield text + "}" * lacking
-        yield text + ";" + "}" * lacking
+    if closing and at >= len(text.rstrip()):
+        yield text + closing
+        yield text + "\n;" + closing
+
+
+def _closing(text: str) -> str:
+    """The brackets that lack at the end of a text, on a line of their own: the last may be a comment."""
+    kinds = [kind for _, _, kind in _tokens(text)]
+    lacking = min(kinds.count("{") - kinds.count("}"), _MOST_LACKING)
+    return "\n" + "}" * lacking if lacking > 0 else ""
 
 
 def _statement_around(text: str, at: Span) -> tuple[int, int]:

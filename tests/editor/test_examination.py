@@ -53,6 +53,23 @@ def test_the_rest_of_a_program_is_read_behind_an_error(old, new, expected):
     assert errors == expected + place and made.program.block("generated quantities") is not None
 
 
+@pytest.mark.parametrize("text", [
+    "model {\n  real x = 1; // the", "model {\n  real x = 1 // the", "model {\n  for (i in 1:3) { // the",
+    "model {\n  rea", "model {\n  real x", "model {\n  if (1) foo(2, ",
+    "model {\n  if (1) foo(2, // the", "model {\n {\n} rea",
+])  # fmt: skip
+def test_a_text_that_ends_within_a_statement_has_one_error(text):
+    made, errors = found(text)
+    assert [m for _, m in errors] == ["the program ends too early"] and made.program.block("model") is not None
+
+
+def test_every_beginning_of_a_program_is_read():
+    """Whatever is typed at the end, what stands before it is known, and is wrong in no more than two places."""
+    for end in range(1, len(WHOLE), 2):
+        made, errors = found(WHOLE[:end])
+        assert made.program is not None and len(errors) <= 2, WHOLE[:end]
+
+
 def test_what_is_left_out_makes_no_errors_of_its_own():
     _, errors = found(WHOLE.replace("real mu; real<lower=0> sigma;", "real mu sigma;"))
     assert [m for _, m in errors] == ["unexpected name 'sigma'"]
