@@ -27,9 +27,13 @@ def write_all(
         FileNotFoundError: if there is no program.
         StanError: for the first program that is wrong.
     """
-    from .compile import compile_package  # not for every project that setuptools builds
+    from .compile import compile_package, find_programs  # not for every project that setuptools builds
     from .stubs import write_stubs
 
+    try:
+        find_programs(folder)
+    except FileNotFoundError as e:
+        raise FileNotFoundError("no Stan program is among the files of the wheel: declare them as package data") from e
     include_paths = [root / p for p in chosen["include_paths"]]
     made = compile_package(
         folder, backends=chosen["backends"], schemes=chosen["schemes"], include_paths=include_paths

@@ -78,3 +78,10 @@ def test_a_wrong_backend_is_refused(tmp_path, monkeypatch):
     (tmp_path / "lib" / "program.stan").write_text(PROGRAM)
     with pytest.raises(ValueError, match="did you mean 'numpyro'"):
         command(tmp_path, monkeypatch).run()
+
+
+def test_programs_that_are_no_package_data_are_missed(tmp_path, monkeypatch):
+    (tmp_path / "setup.cfg").write_text(SETUP_CFG)
+    (tmp_path / "lib").mkdir()
+    with pytest.raises(FileNotFoundError, match="declare them as package data"):
+        command(tmp_path, monkeypatch).run()

@@ -29,6 +29,10 @@ BACKENDS = {
         'include = [{path = "moths/*.stanc", format = ["sdist", "wheel"]}]\n', {}),
     "flit_core.buildapi": (PROJECT, {}),
     "pdm.backend": (PROJECT, {}),
+    "uv_build": (PROJECT + '[tool.uv.build-backend]\nmodule-root = ""\n', {}),
+    "scikit_build_core.build": (
+        PROJECT + '[tool.scikit-build]\nwheel.packages = ["moths"]\nsdist.include = ["*.stanc"]\n',
+        {"CMakeLists.txt": "cmake_minimum_required(VERSION 3.20)\nproject(moths LANGUAGES NONE)\n"}),
     "mesonpy": (PROJECT, {"meson.build": MESON_BUILD}),
 }  # fmt: skip
 USE = """
