@@ -21,6 +21,14 @@ generated quantities {
   }
 }"""
 
+RANDOM_PLACES = """data { int I; } parameters { real a; } model { a ~ normal(0, 1); }
+generated quantities {
+  array[3] int seen = rep_array(0, 3);
+  array[I] int votes;
+  for (i in 1:I) votes[i] = binomial_rng(2, 0.5);
+  for (i in 1:I) seen[votes[i] + 1] += 1;
+}"""
+
 WALK = """data { int N; } parameters { real<lower=0, upper=1> p; }
 generated quantities {
   array[N] int y; array[N] real x;
@@ -57,6 +65,20 @@ def test_counts_by_a_random_index():
     np.testing.assert_array_equal(made["seen"], np.bincount(made["votes"], minlength=4))
     weight = np.bincount(made["votes"], 0.5 * np.arange(1, 41), minlength=4)
     np.testing.assert_allclose(made["weight"], weight)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_random_places_in_data(groups, backend, request):
+    """Draws decide where in an array that data alone have filled something is added, from one place on."""
+    if backend == "pyro":
+        request.getfixturevalue("torch_double")
+    fit = stanimport.sample(
+        stanimport.loads(RANDOM_PLACES, backend=backend), {"I": groups},
+        chains=1, iter_warmup=5, iter_sampling=5, seed=1, show_progress=False,
+    )  # fmt: skip
+    votes, seen = fit.stan_variable("votes"), fit.stan_variable("seen")
+    np.testing.assert_array_equal(seen, [np.bincount(v.astype(int), minlength=3) for v in votes])
 
 
 def test_branches_and_while_in_a_long_loop():

@@ -24,9 +24,10 @@ def rearranged(x: Any, index: Any) -> Any:
 
 
 def segment_sum(x: Any, i: Any, n: int) -> Any:
-    like = reference((x,))
+    like = reference((x, i))
     if like is None:
         return _np.segment_sum(x, i, n)
+    x = as_beside(x, like)
     return x.new_zeros((n, *x.shape[1:])).index_add(0, as_tensor(i, device=x.device), x)
 
 
@@ -49,9 +50,10 @@ def _index(x: torch.Tensor, index: object) -> Any:
 
 
 def pick_last(x: Any, i: Any) -> Any:
-    like = reference((x,))
+    like = reference((x, i))
     if like is None:
         return _np.pick_last(x, i)
+    x = as_beside(x, like)
     rows = torch.broadcast_shapes(x.shape[:-1], np.shape(i))
     index = as_tensor(i, device=x.device).expand(rows).unsqueeze(-1)
     return x.expand(*rows, x.shape[-1]).gather(-1, index).squeeze(-1)
@@ -59,7 +61,7 @@ def pick_last(x: Any, i: Any) -> Any:
 
 def at_set(x: object, index: object, value: object) -> Any:
     """A copy of x after `x[index] = value`; where index arrays name a place more than once, the last value counts."""
-    like = reference((x, value))
+    like = reference((x, value, *(index if isinstance(index, tuple) else (index,))))
     if like is None:
         return _np.at_set(x, index, value)
     out = as_beside(x, like).clone()
