@@ -17,7 +17,8 @@ AT_LEAST_MINUS_1 = Domain("greater than or equal to -1", lambda xp, x: x >= -1)
 def _finite(xp: Namespace, name: str, value: Array, x: Array) -> Array:
     """The value at x. Stan throws for what overflows, as I_v for large arguments and Y_v and K_v next to 0."""
     error = partial(StanDomainError, f"{name}: the value is too large for a number")
-    refuse(xp.isinf(value) & (xp.abs(x) < xp.inf), error)
+    is_finite = xp.abs(x) < xp.inf  # of NumPy where the order alone is a tensor, which takes no `&` with it
+    refuse(xp.where(is_finite, xp.isinf(value), False), error)
     return value
 
 
@@ -44,7 +45,7 @@ def modified_bessel_first_kind(xp: Namespace, v: Real, z: Array) -> Array:
     """I_v(z), which is odd in z for odd v."""
     z = xp.real(z)
     positive = _finite(xp, "modified_bessel_first_kind", xp.exp(xp.log_iv(xp.abs(v), xp.abs(z))), z)
-    return xp.where((z < 0) & (v % 2 == 1), -positive, positive)
+    return xp.where(z < 0, xp.where(v % 2 == 1, -positive, positive), positive)
 
 
 @stan_function(

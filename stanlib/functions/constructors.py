@@ -132,9 +132,9 @@ def linspaced_int_array(xp: Namespace, n: Real, lower: Array, upper: Array) -> A
     gap = upper - lower
     if n == 1:
         return xp.full((1,), upper)
-    if gap + 1 < n:
-        return lower + xp.arange(n) // ((n + gap) // (gap + 1))
-    return lower + xp.arange(n) * (gap // (n - 1))
+    steps, lower, gap = xp.convert((xp.arange(n), lower, gap))
+    out: Array = lower + (steps // ((n + gap) // (gap + 1)) if gap + 1 < n else steps * (gap // (n - 1)))
+    return out
 
 
 def _one_hot(xp: Namespace, name: str, n: Real, k: Real) -> Array:
