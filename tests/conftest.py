@@ -4,6 +4,8 @@ from __future__ import annotations
 import gc
 import os
 import pathlib
+import subprocess
+import sys
 
 import compilation
 import pytest
@@ -11,6 +13,12 @@ import pytest
 ROOT = pathlib.Path(__file__).parent.parent
 os.environ["STANIMPORT_VERIFY"] = "1"  # after every pass of every translation, in subprocesses too
 gc.set_threshold(50_000, 20, 20)  # looking for garbage as often as by default is a twentieth of the time
+
+
+def pytest_configure(config):
+    """Have ArviZ imported once before workers import it: the first time of a day it replaces a file, by one name."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        subprocess.run([sys.executable, "-W", "ignore", "-c", "import arviz"], stderr=subprocess.DEVNULL)
 
 
 @pytest.fixture(autouse=True, scope="session")
