@@ -56,6 +56,7 @@ def binomial_coefficient_log(xp: Namespace, n: Array, k: Array) -> Array:
 
 def _lchoose(xp: Namespace, n: Array, k: Array) -> Array:
     n, k = xp.real(n), xp.real(k)
+    n = xp.where((n == -1) & (k == 0), 0.0, n)  # where Stan has 0 too
     return -xp.log1p(n) - xp.betaln(n - k + 1, k + 1)
 
 

@@ -83,6 +83,7 @@ def test_combinatorial_functions(library):
     assert call(library, "log_rising_factorial", 1e10, 2.0) == pytest.approx(expected, rel=1e-13)
     assert call(library, "log_falling_factorial", 5.0, 3.0) == pytest.approx(math.log(60), rel=1e-14)
     assert call(library, "lchoose", 1e9, 2.0) == pytest.approx(math.log(1e9 * (1e9 - 1) / 2), rel=1e-13)
+    assert call(library, "lchoose", -1.0, 0.0) == 0
     assert call(library, "lmgamma", 3, 4.5) == pytest.approx(sp.multigammaln(4.5, 3), rel=1e-14)
     assert call(library, "lmgamma", 0, 4.5) == 0
     assert call(library, "beta", 2.0, 3.0) == pytest.approx(1 / 12)
@@ -222,6 +223,13 @@ def test_gradients_of_functions_of_two_reals(library):
         f = registry.by_symbol(symbol)
         got = gradient(library, lambda x: f(x[0], x[1]), at)
         np.testing.assert_allclose(got, numeric_gradient(lambda x: f(x[0], x[1]), at), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_the_gradient_of_none_of_minus_one(library):
+    """Stan Math has no slope along n there."""
+    f = registry.by_symbol("lchoose")
+    np.testing.assert_array_equal(gradient(library, lambda x: f(x[0], 0.0), np.array([-1.0])), [0])
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
