@@ -75,16 +75,30 @@ def _of_data(name: str, module: object = None, *_: object) -> str:
     return f": the data are one argument, {{{name!r}: ...}}" if is_data else ""
 
 
+def brief(function: F) -> F:
+    """Decorator: of where an error came from, only lines of others are told, as of the program."""
+
+    @functools.wraps(function)
+    def told(*args: object, **options: object) -> Any:
+        __tracebackhide__ = True  # for pytest and IPython
+        try:
+            return function(*args, **options)
+        except (StanError, OptionError) as e:
+            raise e.with_traceback(_of_others(e.__traceback__))
+
+    return told  # type: ignore[return-value]
+
+
 def suggesting(function: F) -> F:
     """Decorator: a keyword argument that the function does not have is a TypeError with a suggestion.
 
     One that is not of the kind that its annotation says is an OptionError; None stands for the default.
 
-    Interrupts are collected while the function runs. Of where an error came from, only lines of others are told: of the
-    program, of its functions in Python.
+    Interrupts are collected while the function runs. Errors are `brief`.
     """
     known, taken = [p.name for p in inspect.signature(function).parameters.values()], kinds.Kinds(function)
 
+    @brief
     @functools.wraps(function)
     def checked(*args: object, **options: object) -> Any:
         __tracebackhide__ = True  # for pytest and IPython
@@ -93,12 +107,9 @@ def suggesting(function: F) -> F:
                 told = {**ELSEWHERE[""], **ELSEWHERE.get(function.__name__, {})}.get(name)
                 hint = f": {told}" if told else _of_data(name, *args) or suggestion(name, known)
                 raise TypeError(f"{function.__name__}() has no option {name!r}{hint}")
-        try:
-            options = taken.checked(options)
-            with collected():
-                return function(*map(files.as_paths, args), **options)
-        except (StanError, OptionError) as e:
-            raise e.with_traceback(_of_others(e.__traceback__))
+        options = taken.checked(options)
+        with collected():
+            return function(*map(files.as_paths, args), **options)
 
     return checked  # type: ignore[return-value]
 

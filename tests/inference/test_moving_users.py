@@ -11,7 +11,7 @@ import pytest
 from conftest import FLIPS
 
 import stanimport
-from stanimport.inference import read_data
+from stanimport.inference import LogProb, read_data
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
@@ -104,6 +104,10 @@ def test_errors_say_nothing_of_frames():
     with pytest.raises(stanimport.StanError, match=r"y\[1\] is nan") as caught:
         stanimport.optimize(module, {"y": [float("nan"), 1.0]})
     assert not getattr(caught.value, "__notes__", [])
+    assert len(caught.traceback) <= 4
+    with pytest.raises(stanimport.StanDataError, match="there is no parameter 'n'") as caught:
+        LogProb(module, {"y": [0.0, 1.0]})(params={"n": 1.0})
+    assert len(caught.traceback) <= 2  # that of this test, and the decorator's
 
 
 def test_methods_are_no_attributes_of_a_module(beta_module):

@@ -48,6 +48,7 @@ class LogProb:
         StanDataError: for data that are not as declared.
     """
 
+    @options.brief
     def __init__(
         self, module: Any, data: Any = None, *, seed: int = 0, networks: Mapping[str, Any] | None = None
     ):  # fmt: skip
@@ -58,6 +59,7 @@ class LogProb:
             for n, shape in self.posterior.shapes.items() for at in np.ndindex(*shape)
         ]  # fmt: skip
 
+    @options.brief
     def __call__(self, params: Any, *, jacobian: bool = True) -> LogDensity:
         """The log density at constrained values: a dict of all parameters, or the path of such a JSON file.
 
@@ -66,16 +68,19 @@ class LogProb:
         """
         return self.at(self.unconstrain(params), jacobian=jacobian)
 
+    @options.brief
     def at(self, point: object, *, jacobian: bool = True) -> LogDensity:
         """The log density at an unconstrained point, (size,); `jacobian` adds the transform's log Jacobian."""
         value, gradient = self.posterior.gradient(jacobian)(self._checked(point))
         return LogDensity(float(value), np.asarray(gradient))
 
+    @options.brief
     def constrain(self, point: object) -> dict[str, Any]:
         """The parameters at an unconstrained point, by Stan name."""
         arrays = {n: np.asarray(v) for n, v in self._constraining()(self._checked(point)).items()}
         return {v.name: tuples.pack(v, arrays) for v in self.posterior.program.parameters}
 
+    @options.brief
     def unconstrain(self, params: object) -> np.ndarray:
         """The unconstrained point of constrained values, (size,). Raises StanDataError, as calling it does."""
         with options.read_for("params"):
