@@ -42,7 +42,7 @@ def lchoose(xp: Namespace, n: Array, k: Array) -> Array:
     """The logarithm of the binomial coefficient of reals n and k."""
     checks = ((0, "n", AT_LEAST_MINUS_1), (1, "k", AT_LEAST_MINUS_1), (2, "n - k", AT_LEAST_MINUS_1))
     guard(xp, "lchoose", (n, k, n - k), checks)
-    return _lchoose(xp, n, k)
+    return _lchoose(xp, xp.where((n == -1) & (k == 0), 0.0, n), k)  # which is 0, as in Stan, and has no slope along n
 
 
 @stan_function(
@@ -56,7 +56,6 @@ def binomial_coefficient_log(xp: Namespace, n: Array, k: Array) -> Array:
 
 def _lchoose(xp: Namespace, n: Array, k: Array) -> Array:
     n, k = xp.real(n), xp.real(k)
-    n = xp.where((n == -1) & (k == 0), 0.0, n)  # where Stan has 0 too
     return -xp.log1p(n) - xp.betaln(n - k + 1, k + 1)
 
 

@@ -12,27 +12,36 @@ VALUES = {
 
 
 def functions():
-    """Names of functions that take ints, one for each way of taking them, with their arguments."""
+    """Names of functions that take ints, one for each way of taking them, with their arguments and the drawn ones.
+
+    Of several ints all are drawn, or one beside others that data tell.
+    """
     registry.load()
     for name in sorted(n for n in registry.names() if not n.endswith(("_rng", "_laplace_options"))):
-        kinds = {tuple(map(str, k)): c[0] for k, c in registry.exact(name).items()}
-        numbers = sorted((ks for ks in kinds if set(ks) <= VALUES.keys()), key=lambda ks: ks.count("real"))
-        ways = {tuple("int" in k for k in ks): (ks, kinds[ks]) for ks in numbers}  # with numbers beside ints, if any
-        yield from ((name, *way) for places, way in ways.items() if any(places))
+        bodies = {tuple(map(str, k)): c[0] for k, c in registry.exact(name).items()}
+        numbers = sorted((ks for ks in bodies if set(ks) <= VALUES.keys()), key=lambda ks: ks.count("real"))
+        ways = {tuple("int" in k and k for k in ks): ks for ks in numbers}  # with numbers beside ints, if any
+        for kinds in ways.values():
+            function, ints = bodies[kinds], [i for i, k in enumerate(kinds) if "int" in k]
+            for drawn in sorted({tuple(ints), *((i,) for i in ints)} - {()}):
+                yield name, kinds, function, drawn
 
 
-CASES = [pytest.param(*f, id=f"{f[0]}-{'-'.join(f[1])}") for f in functions()]
+CASES = [
+    pytest.param(name, kinds, function, drawn, id=f"{name}-{'-'.join(kinds)}-{'-'.join(map(str, drawn))}")
+    for name, kinds, function, drawn in functions()
+]
 
 
-@pytest.mark.parametrize("name, kinds, function", CASES)
-def test_ints_that_are_drawn(name, kinds, function, torch_double):
+@pytest.mark.parametrize("name, kinds, function, drawn", CASES)
+def test_ints_that_are_drawn(name, kinds, function, drawn, torch_double):
     known = [VALUES[k] for k in kinds]
-    drawn = [torch_double.tensor(VALUES[k]) if "int" in k else VALUES[k] for k in kinds]
+    given = [torch_double.tensor(v) if i in drawn else v for i, v in enumerate(known)]
     try:
         expected = function(*known)
     except StanError as refused:
         with pytest.raises(type(refused)):
-            function(*drawn)
+            function(*given)
         return
-    found = function(*drawn)
+    found = function(*given)
     np.testing.assert_allclose(found, expected, 1e-9, 1e-12, err_msg=name)
