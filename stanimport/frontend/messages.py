@@ -143,8 +143,8 @@ def _of_other_languages(token: Any, before: str, wanted: set[str], stream: Token
         return "arguments have no names: give them in their order"
     if token.type == "LESS" and "SEMICOLON" in wanted and around == "{":
         return "constraints stand behind the type: real<lower=0> x"
-    if token.type in ("IDENTIFIER", "LOWER", "UPPER") and _misspelt(token):
-        return _misspelt(token)
+    if token.type in ("IDENTIFIER", "LOWER", "UPPER") and (hint := _misspelt(token)):
+        return hint
     return _of_brackets(token, before, wanted, stream)
 
 
