@@ -17,7 +17,7 @@ from stanlib.types import REAL, is_scalar
 
 from ..ir import gprob
 from ..ir.fresh import Fresh
-from ..ir.uses import walk_statements
+from ..ir.uses import outcomes, walk_statements
 from . import laws
 from .asty import Builder
 from .expressions import Expressions
@@ -159,13 +159,13 @@ class ModelEffects(Effects):
         """One site for an increment: an observed law of the library, else terms, those of observations told apart."""
         site, s = b.const(effect.site), effect.statement
         if effect.term is not None:
-            name = "ppl.observe_terms" if effect.observed else "ppl.factor_terms"
+            name = observing(s) if effect.observed else "ppl.factor_terms"
             return [b.run(b.call(name, site, effect.term))]
         if effect.observed and is_law(s):
             value = statements.expr(s.value)
             return [b.run(b.call("ppl.observe", site, laws.distribution(statements.expr, s.distribution, b), value))]
         term = term_of(effect, statements, b)
-        return [b.run(b.call("ppl.observe_terms" if effect.observed else "ppl.factor", site, term))]
+        return [b.run(b.call(observing(s) if effect.observed else "ppl.factor", site, term))]
 
     def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
         return value
@@ -212,6 +212,16 @@ def is_law(s: object) -> bool:
     if not isinstance(s, gprob.Observe) or not isinstance(s.distribution.lpdf, Function):
         return False
     return s.distribution.lpdf.distribution is not None
+
+
+def observing(s: object) -> str:
+    """What observes the terms of a statement: each is of one observation, or a sum over those of a container."""
+    found: list[gprob.Expr] = []
+    if isinstance(s, gprob.Factor):
+        found = outcomes(s)
+    elif isinstance(s, gprob.Observe) and isinstance(s.distribution.lpdf, str):
+        found = [s.value]
+    return "ppl.observe_terms" if all(is_scalar(y.type) for y in found) else "ppl.observe_sums"
 
 
 def term_of(effect: Effect, statements: Body, b: Builder) -> ast.expr:

@@ -7,9 +7,10 @@ statement itself leaves out the statements inside of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any
+from typing import Any, TypeGuard
 
 from . import gprob, traversal
+from .fresh import stem
 
 Stmts = Sequence[gprob.Stmt]
 BREAKS = (gprob.Break, gprob.Continue)  # what ends an iteration before the end of its body
@@ -24,6 +25,17 @@ def walk_statements(body: Stmts) -> Iterator[gprob.Stmt]:
         yield s
         for inner in reversed(traversal.bodies(s)):
             stack += reversed(inner)
+
+
+def outcomes(s: gprob.Factor) -> list[gprob.Expr]:
+    """What the densities of an increment are those of: the library's, and the program's own."""
+    return [*s.outcomes, *(n.arguments[0] for n in traversal.walk(s.value) if _is_density(n))]
+
+
+def _is_density(n: object) -> TypeGuard[gprob.Apply | gprob.CallUser]:
+    if isinstance(n, gprob.CallUser):
+        return stem(n.function).endswith(("_lpdf", "_lpmf"))
+    return gprob.is_density(n)
 
 
 def leaves(

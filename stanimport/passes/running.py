@@ -11,8 +11,7 @@ from stanlib.types import INT, Tuple, Type, is_scalar, scalar_of, unwind
 
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal
-from ..ir.gprob import is_density
-from ..ir.uses import mentions, walk_statements, written
+from ..ir.uses import mentions, outcomes, walk_statements, written
 from .binding_times import has_dynamic_work
 from .loops.affine import key
 from .nests import Nest
@@ -176,9 +175,9 @@ class Running:
 
     def factor(self, s: gprob.Factor) -> gprob.Factor:
         """An increment; one made of densities of data has a term per observation."""
-        outcomes = [*s.outcomes, *(n.arguments[0] for n in traversal.walk(s.value) if is_density(n))]
-        known = any(isinstance(n, gprob.Var) for y in outcomes for n in traversal.walk(y))
-        of_data = not s.jacobian and known and all(map(self._is_data, outcomes))
+        found = outcomes(s)
+        known = any(isinstance(n, gprob.Var) for y in found for n in traversal.walk(y))
+        of_data = not s.jacobian and known and all(map(self._is_data, found))
         return replace(self.operands.parts(s), of_data=of_data)
 
     def _is_data(self, e: gprob.Expr) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from stanlib.constraints import AFFINE
 from stanlib.types import is_discrete
@@ -115,7 +116,7 @@ class _Effects:
         own = self._own_density(s)
         if own is not None:
             return own
-        outcomes = [n.arguments[0] for n in traversal.walk(s.value) if is_density(n)]
+        outcomes = [n.arguments[0] for n in traversal.walk(s.value) if is_density(n) or self._is_own(n)]
         named = next((root(y) for y in outcomes if root(y) in self.data), None)
         if named is None:
             return gprob.Factor(s.span, self.names.site("target__term"), s.value)
@@ -128,13 +129,16 @@ class _Effects:
     def _own_density(self, s: typed.Increment) -> gprob.Stmt | None:
         """An increment that is a density of the program's own, of data, as the observation that it is."""
         call = s.value
-        if not isinstance(call, gprob.CallUser) or call.function not in self.densities:
+        if not self._is_own(call):
             return None
         value, *arguments = call.arguments
         if root(value) not in self.data:
             return None
         law = gprob.Distribution(self.densities[call.function], call.function, tuple(arguments))
         return gprob.Observe(s.span, self.names.site(self._name(value)), law, value)
+
+    def _is_own(self, e: object) -> TypeGuard[gprob.CallUser]:
+        return isinstance(e, gprob.CallUser) and e.function in self.densities
 
     def _name(self, value: gprob.Expr) -> str:
         variable = root(value)

@@ -106,6 +106,9 @@ class Sites(Protocol):
     def observe_terms(self, name: str, *parts: object) -> None:
         """The same by its log densities."""
 
+    def observe_sums(self, name: str, *parts: object) -> None:
+        """The same by sums, of the log densities of several observations each."""
+
     def factor(self, name: str, value: Value) -> None:
         """`target += value`."""
 

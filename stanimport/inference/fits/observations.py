@@ -2,14 +2,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
+from stanlib.dataclass import dataclass
 from stanlib.errors import StanError
 from stanlib.metadata import Program
+from stanlib.ppl.numpyro import Sums
 
 from ...errors import warn
 from .. import tuples
@@ -39,35 +41,62 @@ def posterior_of(fit: Result) -> Posterior:
 def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
     """The log density of every observation, (chains, draws, ...), by observed site.
 
-    Where statements observe a part of a variable, the program's own `log_lik` if there is one, else a warning: what
-    `target +=` adds for the rest, as for censored data, is in no log density of an observation.
+    Where statements observe a part of a variable, or sums of its log densities, the program's own `log_lik` if there is
+    one, else a warning: what `target +=` adds for the rest, as for censored data, is in no log density of an
+    observation. One sum for a whole variable is left out.
     """
     parts, own = _parts(fit), fit.variables.get("log_lik")
     if parts and own is not None:
         return {"log_lik": own}
-    made = _merged(log_densities(posterior_of(fit), fit.variables, fit.seed), fit.program)
-    for name, (observed, whole) in parts.items():
-        warn(f"the log likelihood holds {observed} of the {whole} numbers of {name}: the other ones are in no "
-             "statement `~`", LikelihoodWarning)  # fmt: skip
+    whole = {p.variable for p in parts if p.is_whole}
+    made = _merged(log_densities(posterior_of(fit), fit.variables, fit.seed), fit.program, whole)
+    for part in parts:
+        warn(f"the log likelihood {part.told()}", LikelihoodWarning)
     return made
 
 
-def _parts(fit: Result) -> dict[str, tuple[int, int]]:
-    """By variable of the data of which a part is observed, how many of its numbers are, and how many there are."""
-    observed = Counter[str]()
-    for name, value in _observed(fit):
-        observed[variable_of(name, fit.program)] += np.size(value)
+@dataclass(frozen=True)
+class _Part:
+    """A variable of the data of which fewer log densities are known than it has numbers, `size`."""
+
+    variable: str
+    observed: int
+    size: int
+    is_sums: bool  # whether there are sums among these
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether one sum is all that there is."""
+        return self.is_sums and self.observed == 1
+
+    def told(self) -> str:
+        numbers = f"the {self.size} numbers of {self.variable}"
+        if self.is_whole:
+            return f"leaves {self.variable} out: the log densities of {numbers} are one sum, and not told apart"
+        if self.is_sums:
+            return f"holds {self.observed} log densities of {numbers}: there are sums of several, not told apart"
+        return f"holds {self.observed} of {numbers}: the other ones are in no statement `~`"
+
+
+def _parts(fit: Result) -> list[_Part]:
+    """The variables of the data of which not every number has a log density of its own."""
+    observed, sums = Counter[str](), set()
+    for name, site in _observed(fit):
+        variable = variable_of(name, fit.program)
+        observed[variable] += np.size(site["value"])
+        if isinstance(site["fn"], Sums):
+            sums.add(variable)
     sizes = {n: np.size(fit.data[n]) for n in observed if n in fit.data and not isinstance(fit.data[n], tuple)}
-    return {n: (observed[n], size) for n, size in sizes.items() if observed[n] < size}
+    return [_Part(n, observed[n], size, n in sums) for n, size in sizes.items() if observed[n] < size]
 
 
-def _observed(fit: Result) -> list[tuple[str, Any]]:
-    """The sites that observe data, with what they observe, an array or its shape."""
-    found: list[tuple[str, Any]] = []
+def _observed(fit: Result) -> list[tuple[str, Mapping[str, Any]]]:
+    """The sites that observe data; of their values the shapes are known."""
+    found: list[tuple[str, Mapping[str, Any]]] = []
     posterior = posterior_of(fit)
     with TRACING, double_precision():
         jax.eval_shape(lambda p: found.extend(
-            (n, s["value"]) for n, s in posterior.trace(p)[0].items() if is_observation(s)
+            (n, s) for n, s in posterior.trace(p)[0].items() if is_observation(s)
         ), posterior.blank)  # fmt: skip
     return found
 
@@ -108,11 +137,13 @@ def _tell(what: str, error: StanError) -> None:
     warn(f"{what}: {error}", ReplicationWarning)
 
 
-def _merged(sites: Mapping[str, np.ndarray], program: Program) -> dict[str, np.ndarray]:
+def _merged(sites: Mapping[str, np.ndarray], program: Program, without: Container[str]) -> dict[str, np.ndarray]:
     """Several statements on the same data (`y`, `y__2`) stay apart; every name without the suffix if it is free."""
     out: dict[str, np.ndarray] = {}
     for name, value in sites.items():
         plain = variable_of(name, program)
+        if plain in without:
+            continue
         out[name if plain in out else plain] = value
     return out
 

@@ -209,11 +209,20 @@ def reject_draws(flag: Any) -> None:
 
 def observe_terms(name: str, *parts: object) -> None:
     """An observed site made of log densities, one entry per observation."""
+    _observe(name, parts, Terms)
+
+
+def observe_sums(name: str, *parts: object) -> None:
+    """The same of sums, each of the log densities of several observations."""
+    _observe(name, parts, Sums)
+
+
+def _observe(name: str, parts: Sequence[object], law: type[Terms]) -> None:
     require_law(name)
     (joined,) = join(parts)
     if is_predicting() and not is_unconditioned():
         return
-    observed(name, Terms(_rejecting(joined)), jnp.zeros(joined.shape))
+    observed(name, law(_rejecting(joined)), jnp.zeros(joined.shape))
 
 
 def factor_terms(name: str, *parts: object) -> None:
@@ -241,6 +250,10 @@ class Terms(dist.Distribution):
 
     def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> Any:
         raise NotImplementedError("the program computes these densities itself: there is no law to draw from")
+
+
+class Sums(Terms):
+    """Sums of the log densities of several observations each, which are not told apart."""
 
 
 def total(term: object) -> Any:

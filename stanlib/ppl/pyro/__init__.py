@@ -186,6 +186,11 @@ def observe_terms(name: str, *parts: object) -> None:
     _weigh(name, plain(join(parts)))
 
 
+def observe_sums(name: str, *parts: object) -> None:
+    """The same of sums, each of the log densities of several observations."""
+    observe_terms(name, *parts)
+
+
 def factor_terms(name: str, *parts: object) -> None:
     """Add the sum of all these to the log density."""
     _weigh(name, plain(join(parts)).sum())
