@@ -7,21 +7,30 @@ from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
 from ..checks import of_reals
-from ..domains import NONNEGATIVE, POSITIVE, POSITIVE_FINITE, PROBABILITY, Domain
+from ..domains import NONNEGATIVE, POSITIVE, POSITIVE_FINITE, PROBABILITY, Domain, or_nan
 from ..registry import stan_function
 
+NONNEGATIVE_OR_NAN = or_nan("nonnegative", lambda xp, x: x >= 0)
 POSITIVE_FINITE_OR_ZERO = Domain("nonnegative and finite", lambda xp, x: (x >= 0) & (x < xp.inf))
 
 
-@stan_function("R beta(T1 a, T2 b)", examples=[(2.5, 0.5)])
+@stan_function("R beta(T1 a, T2 b)", examples=[(2.5, 0.5), (-0.5, 1.3)])
 @of_reals
 def beta(xp: Namespace, a: Array, b: Array) -> Array:
-    return xp.exp(xp.betaln(a, b))
+    """The absolute value of gamma(a) gamma(b) / gamma(a + b), of negative arguments, too."""
+    positive = (a > 0) & (b > 0)
+    p, q = xp.where(positive, 1.5, a), xp.where(positive, 1.5, b)
+    continued = xp.lgamma(p) + xp.lgamma(q) - xp.lgamma(p + q)
+    return xp.exp(xp.where(positive, xp.betaln(xp.where(positive, a, 1.5), xp.where(positive, b, 1.5)), continued))
 
 
-@stan_function("R lbeta(T1 a, T2 b)", examples=[(2.5, 0.5), (1e8, 0.5)])
+@stan_function(
+    "R lbeta(T1 a, T2 b)", domains={"a": NONNEGATIVE_OR_NAN, "b": NONNEGATIVE_OR_NAN},
+    examples=[(2.5, 0.5), (1e8, 0.5)],
+)  # fmt: skip
 @of_reals
 def lbeta(xp: Namespace, a: Array, b: Array) -> Array:
+    """The logarithm of the beta function; of 0 it is infinite."""
     return xp.betaln(a, b)
 
 

@@ -92,7 +92,7 @@ def rising_factorial_of_int(xp: Namespace, x: Array, n: Array) -> Array:
     return xp.integer(_product(xp, x, n, 1))
 
 
-_OF_FACTORIALS = {"x": everywhere(NOT_NAN), "n": NONNEGATIVE}  # of no factors they are 1
+_OF_FACTORIALS = {"x": everywhere(NOT_NAN), "n": NONNEGATIVE}  # of no factors they don't depend on x
 
 
 @stan_function("R rising_factorial(X x, N n)", domains=_OF_FACTORIALS, examples=[(4.5, 3)])
@@ -105,14 +105,14 @@ def rising_factorial(xp: Namespace, x: Array, n: Array) -> Array:
 @stan_function("Z falling_factorial(I1 x, I2 n)", domains={"n": NONNEGATIVE}, examples=[(4, 3)])
 @elementwise
 def falling_factorial_of_int(xp: Namespace, x: Array, n: Array) -> Array:
-    return xp.integer(_product(xp, x, n, -1))
+    return xp.integer(falling_factorial.body(xp, x, n))
 
 
 @stan_function("R falling_factorial(X x, N n)", domains=_OF_FACTORIALS, examples=[(4.5, 3)])
 @elementwise
 def falling_factorial(xp: Namespace, x: Array, n: Array) -> Array:
-    """x (x - 1) ... (x - n + 1)."""
-    return _product(xp, x, n, -1)
+    """x (x - 1) ... (x - n + 1); at 0 without factors it is 0, as in Stan."""
+    return xp.where((x == 0) & (n == 0), 0.0, _product(xp, x, n, -1))
 
 
 def _product(xp: Namespace, x: Array, n: Array, step: int) -> Array:

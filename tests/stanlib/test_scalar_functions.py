@@ -71,6 +71,7 @@ def test_integers_stay_integers():
     np.testing.assert_array_equal(registry.by_symbol("choose")(np.array([4, 4, 4]), np.array([0, 4, 5])), [1, 1, 0])
     assert registry.by_symbol("rising_factorial_of_int")(4, 3) == 120
     assert registry.by_symbol("falling_factorial_of_int")(4, 5) == 0
+    np.testing.assert_array_equal(registry.by_symbol("falling_factorial_of_int")(np.array([0, 3]), 0), [0, 1])
     assert registry.by_symbol("pow")(2, -1) == 0.5
 
 
@@ -79,6 +80,8 @@ def test_combinatorial_functions(library):
     assert call(library, "rising_factorial", 0.5, 3) == pytest.approx(0.5 * 1.5 * 2.5)
     got = call(library, "falling_factorial", X, np.array([0, 1, 2, 3, 2]))
     np.testing.assert_allclose(got, [1, -0.4, 0.3 * -0.7, 1.7 * 0.7 * -0.3, 132])
+    np.testing.assert_array_equal(call(library, "falling_factorial", np.array([0.0, -1.0, 0.0]), np.array([0, 0, 1])),
+                                  [0, 1, 0])  # fmt: skip
     expected = math.log(1e10) + math.log(1e10 + 1)
     assert call(library, "log_rising_factorial", 1e10, 2.0) == pytest.approx(expected, rel=1e-13)
     assert call(library, "log_falling_factorial", 5.0, 3.0) == pytest.approx(math.log(60), rel=1e-14)
@@ -87,6 +90,29 @@ def test_combinatorial_functions(library):
     assert call(library, "lmgamma", 3, 4.5) == pytest.approx(sp.multigammaln(4.5, 3), rel=1e-14)
     assert call(library, "lmgamma", 0, 4.5) == 0
     assert call(library, "beta", 2.0, 3.0) == pytest.approx(1 / 12)
+
+
+BELOW = np.array([[-0.5, 1.3], [-0.5, -1.3], [-2.5, -1.3], [0.7, -0.4]])
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_beta_of_negative_arguments_is_an_absolute_value(library):
+    """As in Stan, where only the logarithm refuses them."""
+    np.testing.assert_allclose(call(library, "beta", BELOW[:, 0], BELOW[:, 1]), abs(sp.beta(*BELOW.T)), rtol=1e-13)
+    np.testing.assert_array_equal(call(library, "beta", np.array([0.0, -1.0]), 1.3), INF)
+    assert call(library, "beta", 0.5, -0.5) == 0
+    assert call(library, "lbeta", 0.0, 1.3) == INF
+    for a, b in ((-0.5, 1.3), (1.3, -0.5)):
+        with pytest.raises(StanDomainError, match="lbeta: . is -0.5, but must be nonnegative"):
+            call(library, "lbeta", a, b)
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_beta_of_negative_arguments_has_its_derivatives(library):
+    a, b = BELOW.T
+    got = gradient(library, lambda x: registry.by_symbol("beta")(x[:, 0], x[:, 1]).sum(), BELOW)
+    slopes = [sp.digamma(a) - sp.digamma(a + b), sp.digamma(b) - sp.digamma(a + b)]
+    np.testing.assert_allclose(got, (abs(sp.beta(a, b)) * slopes).T, rtol=1e-9)
 
 
 SIZES = np.array([1e-3, 0.3, 2.0, 40.0, 1e6, 1e10])
