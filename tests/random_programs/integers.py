@@ -125,10 +125,13 @@ def _called(place: Place, low: int, high: int, depth: int, static: bool) -> str:
 
 def condition(place: Place, depth: int = 2, static: bool = False) -> str:
     """A condition; one that is static depends on data alone."""
+    from .certain import flip
     from .reals import real
 
     c = place.choices
     with c.span():
+        if place.random and not static and "rng" in place.features and depth > 0 and c.chance(10):
+            return flip(place)
         what = c.below(7 if depth > 0 else 2)
         if what == 0 or (static and what == 1):
             sign = c.pick(["<", ">", "<=", ">=", "==", "!="])
@@ -149,7 +152,8 @@ def is_static(place: Place, text: str) -> bool:
     import re
 
     words = set(re.findall(r"[A-Za-z]\w*", text))
-    return not any(v.name in words and not v.static for v in place.variables) and "_lp(" not in text
+    known = all(v.static for v in place.variables if v.name in words)
+    return known and "_lp(" not in text and "_rng(" not in text
 
 
 __all__ = ["INT", "REAL", "condition", "integer", "is_static"]

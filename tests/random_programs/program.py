@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from .certain import drawn_integers
 from .choices import Choices
 from .containers import expression
 from .functions import counting, function
@@ -406,7 +407,8 @@ def computed_blocks(place: Place) -> dict[str, list[str]]:
     out["model"] = [*priors(inside, parameters), *body(inside, 4, 90)]
     if c.chance(60):
         inside = place.inner(block="generated quantities", random=True)
-        out["generated quantities"] = [*accumulator(inside), *statements(inside, 3, 90)]
+        drawn = drawn_integers(inside) if "rng" in place.features and c.chance(60) else []
+        out["generated quantities"] = [*drawn, *accumulator(inside), *statements(inside, 3, 90)]
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .calls import allowed, with_arguments
+from .certain import drawn_integers
 from .choices import Choices
 from .containers import expression, summary
 from .draws import random_numbers
@@ -88,7 +89,7 @@ def statement(place: Place) -> Lines:
     if place.jacobian:
         makers.append((3, jacobian_increment))
     if place.random and "rng" in place.features:
-        makers.append((2, random_numbers))
+        makers += [(2, random_numbers), (3, drawn_integers)]
     if "NG" in place.sizes:
         makers.append((3, scattered))
     makers += [(1, nested_block), (3, rare)]
