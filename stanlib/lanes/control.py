@@ -11,6 +11,7 @@ from ..arrays import namespace
 from ..arrays.base import Array, Namespace
 from ..arrays.progressions import MOST, count
 from ..errors import StanError
+from ..rejection import decided
 from .frames import Axis, Frame, current, entered
 from .values import Lanes, align, combine, full, known, operand, refined, same_rank
 
@@ -131,6 +132,7 @@ def when(condition: Any) -> entered:
     holds = known(condition)
     if holds is None:
         if namespace((condition.data,)).holds(condition.data == 0):
+            decided(condition.data)
             return entered(frame, False)
         return entered(masked_by(condition, frame), True)
     chosen = np.nonzero(holds)
@@ -151,7 +153,7 @@ def masked_by(condition: Lanes, frame: Frame) -> Frame:
 def _when_all(condition: object, frame: Frame) -> entered:
     """A condition that all lanes agree on."""
     if known(condition) is not None or namespace((condition,)).LIBRARY == "torch":
-        return entered(frame, bool(condition))
+        return entered(frame, bool(condition if known(condition) is not None else decided(condition)))
     xp = namespace((condition,))
     mask = Lanes(xp.broadcast_to(xp.asarray(condition) != 0, frame.shape), frame.axes)
     return when(mask)

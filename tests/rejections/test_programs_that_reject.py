@@ -6,10 +6,12 @@ import re
 
 import numpy as np
 import pytest
+import scipy.stats
 from densities import module_log_density
 
 import stanimport
 from stanimport.inference import LogProb
+from stanimport.inference.methods.pyro_methods import Density
 from stanlib.errors import StanDomainError, StanIndexError, StanReject
 
 BOTH = pytest.mark.parametrize("backend", ["numpyro", "pyro"])
@@ -306,6 +308,23 @@ def test_a_rejection_by_data_beside_a_branch_on_parameters(statements, rejected,
     for value, expected in zip((0.5, -0.5), rejected):
         assert math.isfinite(log_density(program, backend, {"a": value}, N=3))
         assert rejects(program, backend, {"a": value}, "2; in .*line 2", N=2) is expected
+
+
+@BOTH
+@pytest.mark.parametrize("condition", ["x[i] <= 0 || x[i] >= 1", "!(x[i] > 0 && x[i] < 1)",
+                                       "x[i] > 0 ? x[i] >= 1 : k[i]", "k[i] && (x[i] <= 0 || x[i] >= 1)"])  # fmt: skip
+@pytest.mark.parametrize("x, rejected", [([0.2, 0.3], False), ([0.2, -0.3], True), ([-0.2, -0.3], True)])
+def test_a_part_of_a_condition_that_decides_for_all_iterations(condition, x, rejected, backend, x64, torch_double):
+    """Then no array says that parameters are the reason, also before sampling, when all of them are 0."""
+    program = (
+        "functions { void f(vector x, array[] int k) { for (i in 1:2) { if (" + condition + ') reject("no"); } } }\n'
+        "data { array[2] int k; } parameters { vector[2] x; } model { x ~ std_normal(); f(x, k); }"
+    )
+    expected = -math.inf if rejected else scipy.stats.norm.logpdf(x).sum()
+    assert log_density(program, backend, {"x": x}, k=[1, 1]) == pytest.approx(expected, rel=1e-12)
+    if backend == "pyro":
+        module = stanimport.loads(program, backend="pyro")
+        assert Density(module, {"k": [1, 1]}).size == 2
 
 
 SIZES = [  # of locations and observations in one lane, which differ
