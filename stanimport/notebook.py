@@ -1,6 +1,6 @@
 """The notebook extension: `%load_ext stanimport`, then cells that begin with `%%stan NAME`; and `%autoreload`.
 
-The only module that imports IPython, which need not be installed for anything else.
+The only module that imports IPython for itself; elsewhere it is used where a notebook has imported it.
 """
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Runs in the background: asked, waited for, ended; and what a display tells of them."""
-import io
+"""Runs in the background: asked, waited for, ended."""
 import signal
 import subprocess
 import sys
@@ -14,11 +13,9 @@ import stanimport
 from stanimport.errors import StanDataError, StanError
 from stanimport.inference import Sampling
 from stanimport.inference.running import compilers
-from stanimport.inference.samplers import chains, display
+from stanimport.inference.samplers import chains
 from stanimport.inference.samplers import journal as journals
-from stanimport.inference.samplers.control import ChainProgress, Control
 from stanimport.inference.samplers.nuts import NutsSampler
-from stanimport.inference.samplers.tracks import Settings, Track
 
 PROGRAM = """
 data { int N; vector[N] y; }
@@ -142,35 +139,6 @@ def test_a_journal_is_read_while_its_run_goes_on(module, tmp_path, monkeypatch):
     assert 0 < read.draws_per_chain <= fit.draws_per_chain
     np.testing.assert_array_equal(fit.draws()[: read.draws_per_chain], read.draws())
     assert stanimport.Fit.load(tmp_path / "run").draws_per_chain == fit.draws_per_chain
-
-
-def test_the_table_shows_every_chain(monkeypatch):
-    control, settings = Control(), Settings(iter_warmup=100, iter_sampling=100)
-    numbers = {"divergent__": np.array([True, False]), "stepsize__": np.array([0.5, 0.25]),
-               "n_leapfrog__": np.array([3, 4]), "point": np.zeros((2, 1))}  # fmt: skip
-    one, several = Track(settings, 0), Track(settings, 3)
-    one.done = 99
-    one.add(numbers, 2)  # the first of warm-up, where it diverged
-    one.times[:] = [8.0, 2.1]
-    control.tracks = [one, several]
-    assert control.progress() == [
-        ChainProgress((1,), "sampling", 101, 200, 0, 0.25, 3.5, pytest.approx(99 * 10.1 / 101)),
-        ChainProgress((2, 3, 4), "waiting", 0, 200, 0, 0.0, 0.0, None),
-    ]
-    assert display.cells(control.progress()[0]) == ("1", "101/200 sampling", "0", "0.25", "3.5", "0:00:10")
-    assert display.cells(control.progress()[1]) == ("2-4", "0/200 waiting", "0", "", "", "")
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with display.Table(control) as table:
-        table._live.console.print(table._table())
-    assert "101/200 sampling" in sys.stderr.getvalue()
-
-
-def test_without_rich_there_is_a_bar(monkeypatch):
-    monkeypatch.setattr(display.importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with display.shown(Control(), 10, True) as progress:
-        progress.advance(5, "warm-up")
-        assert type(progress).__name__ == "Progress" and progress._bar.n == 5
 
 
 ENDING = """

@@ -71,7 +71,8 @@ def sample(
         adapt_engaged: whether warm-up adapts step size and metric.
         adapt_delta: the mean acceptance statistic that the step size is adapted to.
         fixed_param: don't sample: only generated quantities, at the inits. So it is for a program without parameters.
-        show_progress: show how far the chains are: a table if rich is installed, else a bar.
+        show_progress: show how far the chains are: a table if rich is installed, else a bar; in a file or a pipe a
+            line every half minute.
         method: the sampler: "nuts" or "walnuts", this package's own; NumPyro's NUTS; or if they are installed that of
             "blackjax" or "nutpie", or BlackJAX's "chees" or "meads". WALNUTS divides its steps where the posterior is
             narrow: for funnels, hierarchies with few data and heavy tails, where NUTS diverges or is biased. ChEES and

@@ -1,40 +1,44 @@
-"""The progress of chains while they run: a live table by rich, in terminals and notebooks, else one bar."""
+"""The progress of chains while they run: a live table by rich, in terminals and notebooks, else one bar or lines."""
 from __future__ import annotations
 
 import importlib.util
+import io
 import sys
+import threading
 from datetime import timedelta
 from typing import Any
 
+from ..running import cells as notebooks
 from ..running.progress import Progress
 from .control import ChainProgress, Control
 
+REFRESH = 0.25  # seconds between two looks at the chains
 _COLUMNS = ("chain", "", "iteration", "divergences", "step size", "leapfrogs", "left")
 
 
+def _table(control: Control) -> Any:
+    """A line for each chain as it is now: how far it is, divergences after warm-up, step size, leapfrogs, time left."""
+    from rich.progress_bar import ProgressBar
+    from rich.table import Column
+    from rich.table import Table as Lines
+
+    lines = Lines(*(Column(name, no_wrap=name == "iteration") for name in _COLUMNS), box=None)
+    for chain in control.progress():
+        first, *rest = cells(chain)
+        lines.add_row(first, ProgressBar(chain.total, chain.iteration, 12), *rest)
+    return lines
+
+
 class Table(Progress):
-    """A line for each chain: how far it is, divergences after warm-up, step size, leapfrog steps, time left."""
+    """The lines of all chains in a terminal, which vanish when the run is over."""
 
     def __init__(self, control: Control):
         from rich.console import Console
         from rich.live import Live
 
         super().__init__(0, False)
-        self.control = control
-        self._live = Live(console=Console(file=sys.stderr), get_renderable=self._table, refresh_per_second=4,
-                          transient=True)  # fmt: skip
-
-    def _table(self) -> Any:
-        """The lines as they are now, each with a bar."""
-        from rich.progress_bar import ProgressBar
-        from rich.table import Column
-        from rich.table import Table as Lines
-
-        lines = Lines(*(Column(name, no_wrap=name == "iteration") for name in _COLUMNS), box=None)
-        for chain in self.control.progress():
-            first, *rest = cells(chain)
-            lines.add_row(first, ProgressBar(chain.total, chain.iteration, 12), *rest)
-        return lines
+        self._live = Live(console=Console(file=sys.stderr), get_renderable=lambda: _table(control),
+                          refresh_per_second=1 / REFRESH, transient=True)  # fmt: skip
 
     def __enter__(self) -> "Table":
         self._live.start()
@@ -42,6 +46,36 @@ class Table(Progress):
 
     def __exit__(self, *_: object) -> None:
         self._live.stop()
+
+
+class CellTable(Progress):
+    """The lines of all chains in a notebook's cell, where the last ones stay."""
+
+    def __init__(self, control: Control):
+        super().__init__(0, False)
+        self._control, self._cell, self._over = control, notebooks.Cell(), threading.Event()
+        self._watch = threading.Thread(target=self._watched, daemon=True)
+
+    def _show(self) -> None:
+        from rich.console import Console
+
+        if self._control.tracks:
+            text = io.StringIO()
+            Console(file=text, width=100, force_jupyter=False, force_terminal=False).print(_table(self._control))
+            self._cell.show(text.getvalue())
+
+    def _watched(self) -> None:
+        while not self._over.wait(REFRESH):
+            self._show()
+
+    def __enter__(self) -> "CellTable":
+        self._watch.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._watch.join()
+        self._show()
 
 
 def cells(chain: ChainProgress) -> tuple[str, ...]:
@@ -56,5 +90,8 @@ def cells(chain: ChainProgress) -> tuple[str, ...]:
 def shown(control: Control, total: int, show: bool) -> Progress:
     """What shows the progress of a run of so many transitions; nothing if it is not to be shown."""
     if show and importlib.util.find_spec("rich") is not None:
-        return Table(control)
+        if notebooks.are_there():
+            return CellTable(control)
+        if sys.stderr.isatty():
+            return Table(control)
     return Progress(total, show)
