@@ -1,4 +1,4 @@
-"""Whether values have the sizes that a program declares for its variables, as far as its data tell them."""
+"""Whether values have the kinds and sizes that a program declares for its variables, as far as its data tell them."""
 from __future__ import annotations
 
 import ast
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .errors import StanDataError
+from .given import NoNumbersError, array_of, verified
 from .metadata import Program, Variable
 
 _OPERATIONS: dict[type, Callable[[int, int], int]] = {
@@ -34,8 +35,22 @@ def verify(
         return
     given, declared = np.shape(value), [_size(text, data) for text in texts]
     if len(given) != len(declared) or any(d is not None and d != n for d, n in zip(declared, given)):
-        problem = f"{v.name} has a value of sizes {tuple(map(int, given))}: declared as `{v.declaration}`"
-        raise StanDataError(problem, v.name, program.filename, v.line)
+        raise _error(v, f"has a value of sizes {tuple(map(int, given))}", program)
+
+
+def numbers(v: Variable, value: Any, program: Program) -> Any:
+    """A value of a variable, of which lists become arrays. Raises StanDataError for what is not made of numbers."""
+    if v.items or hasattr(value, "shape") and not isinstance(value, np.ndarray):  # a tuple, or a backend's array
+        return value
+    try:
+        return array_of(verified(value))
+    except NoNumbersError as e:
+        raise _error(v, str(e), program) from None
+
+
+def _error(v: Variable, problem: str, program: Program) -> StanDataError:
+    where = f"declared as `{v.declaration}` in {program.filename}, line {v.line}"
+    return StanDataError(f"{v.name} {problem}: {where}", v.name, program.filename, v.line)
 
 
 def _size(text: str, data: Mapping[str, object]) -> int | None:

@@ -13,6 +13,7 @@ from .errors import LIMITS, StanDataError, StanDomainError, StanError, StanIndex
 from .lanes import frames
 from .metadata import SIMULATION, Program, Variable
 from .rejection import collected, explaining, is_error_of_data, rejecting_draws, unusable
+from .tracebacks import briefly
 from .unknown_outcomes import with_moved
 
 if TYPE_CHECKING:
@@ -125,8 +126,10 @@ class TransformedData(StanFunction):
         from . import given_again
         from .data import Reader, as_converted
 
+        __tracebackhide__ = True  # for pytest and IPython
         self._by_name(unnamed)
-        result: dict[str, Any] = self._run(Reader(self.program, inputs))
+        with briefly():
+            result: dict[str, Any] = self._run(Reader(self.program, inputs))
         made = {name: as_converted(value) for name, value in result.items()}
         given_again.remember(self.program, made)
         return made
@@ -198,8 +201,10 @@ class Model(_Called):
         self.batches = Batches()
 
     def __call__(self, /, *unnamed: object, **inputs: object) -> dict[str, Any]:
+        __tracebackhide__ = True
         self._by_name(unnamed)
-        return self.backend.run(self.program, lambda: self._once({**self.networks, **inputs}))
+        with briefly():
+            return self.backend.run(self.program, lambda: self._once({**self.networks, **inputs}))
 
     def _once(self, inputs: Mapping[str, object]) -> dict[str, Any]:
         """One draw, and the values of its parameters."""
@@ -316,8 +321,11 @@ class GeneratedQuantities(_Called):
     numbers come from the backend: for NumPyro under `numpyro.handlers.seed`, a new key for every draw. Discrete
     parameters have the values that the draw has of them; those that it lacks are drawn given all others.
 
+    Whether they lie within their bounds isn't checked.
+
     Raises:
-        StanDataError: for a draw that lacks a parameter, or has one of other sizes than the program declares.
+        StanDataError: for a draw that lacks a parameter, or has one that is not made of numbers, or is of other sizes
+            than the program declares.
 
     Examples:
         >>> line = stanimport.loads("data { real x; } parameters { real b; } generated quantities { real y = b * x; }")
@@ -326,8 +334,10 @@ class GeneratedQuantities(_Called):
     """
 
     def __call__(self, /, *unnamed: object, **inputs: object) -> dict[str, Any]:
+        __tracebackhide__ = True
         self._by_name(unnamed)
-        return self.backend.run_quantities(self.program, lambda: self._quantities({**self.networks, **inputs}))
+        with briefly():
+            return self.backend.run_quantities(self.program, lambda: self._quantities({**self.networks, **inputs}))
 
     def _quantities(self, inputs: Mapping[str, object]) -> dict[str, Any]:
         """The quantities of one draw."""
@@ -348,7 +358,7 @@ class GeneratedQuantities(_Called):
         These are called `p.1`, `p.2` and `z.real`, `z.imag`.
         """
         if name in inputs:
-            return self.backend.draw(inputs[name])
+            return self.backend.draw(declared_sizes.numbers(v, inputs[name], self.program))
         if f"{name}.real" in inputs and f"{name}.imag" in inputs:
             return self.backend.draw(inputs[f"{name}.real"]) + 1j * self.backend.draw(inputs[f"{name}.imag"])
         if not v.items:

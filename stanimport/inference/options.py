@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Real
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
 import numpy as np
 
 from stanlib.errors import StanDataError
 from stanlib.program import Program
+from stanlib.tracebacks import of_others
 
 from .. import files
 from ..errors import StanError, nearest
@@ -24,7 +24,6 @@ from .precision import new_seed
 from .running.interrupts import collected
 
 F = TypeVar("F", bound=Callable[..., Any])
-_INNER = {"stanimport", "stanlib", "numpyro", "pyro", "jax", "torch", "numpy", "scipy", "contextlib", "functools"}
 
 OWN_METHODS = ("nuts", "walnuts")  # of `sample`, that are this package's own
 METRICS = ("auto", "diag_e", "dense_e", "unit_e")  # of samplers, by name
@@ -56,18 +55,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 
-def _of_others(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback without the lines of this package, and of the libraries that it calls."""
-    lines, kept = [], None
-    while traceback is not None:
-        lines.append(traceback)
-        traceback = traceback.tb_next
-    for line in reversed(lines):
-        if line.tb_frame.f_globals.get("__name__", "").partition(".")[0] not in _INNER:
-            kept = TracebackType(kept, line.tb_frame, line.tb_lasti, line.tb_lineno)
-    return kept
-
-
 def _of_data(name: str, module: object = None, *_: object) -> str:
     """What to say where a variable of the data is given as an option."""
     program = getattr(module, "stan", None)
@@ -84,7 +71,7 @@ def brief(function: F) -> F:
         try:
             return function(*args, **options)
         except (StanError, OptionError) as e:
-            raise e.with_traceback(_of_others(e.__traceback__))
+            raise e.with_traceback(of_others(e.__traceback__))
 
     return told  # type: ignore[return-value]
 

@@ -57,3 +57,35 @@ def test_data_that_jit_takes_as_arguments_are_told():
     assert any("['N']" in note and "functools.partial" in note for note in caught.value.__notes__)
     expected = -0.5 * ((1 - 0.5) ** 2 + (2 - 0.7) ** 2) - math.log(2 * math.pi)
     assert float(jax.jit(functools.partial(density, **data))(m)) == pytest.approx(expected, rel=1e-5)
+
+
+SHAPED = """data { int<lower=1> N; vector[N] y; }
+transformed data { real<lower=0> total = sum(y); }
+parameters { real mu; vector[2] b; }
+model { b ~ normal(0, 1); y ~ normal(mu, 1); }
+guide { mu ~ normal(total, 1); b ~ normal(0, 1); }
+generated quantities { if (mu > 5) reject("too large"); }
+"""
+RIGHT = {"N": 1, "y": [1.0], "mu": 1.0, "b": [1.0, 2.0]}
+WRONG = {
+    "y is missing.*line 1": {"y": ...}, "y must have shape": {"y": [1.0, 2.0]}, "N is out of bounds": {"N": 0},
+    r"total is -3\.0": {"y": [-3.0]}, "N must be of type int": {"N": 1.5},
+}  # fmt: skip
+DRAWS = {
+    r"b has a value of sizes \(3,\): declared as `vector\[2\] b` in .*, line 3": {"b": [1.0, 2.0, 3.0]},
+    "b must hold numbers, not None: declared .*, line 3": {"b": None},
+    "b is ragged.*line 3": {"b": [[1.0], [2.0, 3.0]]}, "mu must hold numbers, not 'a'.*line 3": {"mu": "a"},
+    "too large.*line 6": {"mu": 6.0}, "the draw lacks parameter b": {"b": ...},
+}  # fmt: skip
+CALLS = [(f, *c) for f in ("transformed_data", "model", "guide", "generated_quantities") for c in WRONG.items()]
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("function, message, changed", [*CALLS, *(("generated_quantities", *c) for c in DRAWS.items())])
+def test_errors_show_no_lines_of_the_packages(backend, function, message, changed):
+    module = stanimport.loads(SHAPED, name="shaped", backend=backend)
+    given = {n: v for n, v in {**RIGHT, **changed}.items() if v is not ...}
+    with pytest.raises(StanError, match=message) as caught:
+        getattr(module, function)(**given)
+    called, *rest = [str(entry.path) for entry in caught.traceback if not entry.ishidden(caught)]
+    assert called == __file__ and len(rest) <= 2 and all("shaped" in name for name in rest)
