@@ -17,6 +17,7 @@ from ..inference.density import points
 from ..inference.running import interrupts
 from .errors import running
 from .folders import ready
+from .gradients import named
 from .stanc_options import include_paths, refuse_header, verified, warn_pedantically
 from .stanfit import (
     CmdStanFit,
@@ -259,14 +260,14 @@ class CmdStanModel:
     def log_prob(
         self, params: object, data: object = None, *, jacobian: bool = True, sig_figs: int | None = None
     ) -> Any:
-        """The log density and its gradient as a DataFrame with the columns `lp__`, `g_theta`, `g_beta.1`, ..."""
+        """The log density and its gradient as a DataFrame with CmdStan's columns `lp__`, `g_theta`, `g_beta.1`, ..."""
         require("pandas", extra="inference")
         import pandas
 
         with running():
             density = points.LogProb(self.module, data)
             value, gradient = density(params, jacobian=jacobian)
-        names = [f"g_{n}".replace("[", ".").replace("]", "").replace(",", ".") for n in density.names]
+        names, gradient = named(density, gradient)
         told = [value, *gradient] if sig_figs is None else [float(f"{v:.{sig_figs}g}") for v in (value, *gradient)]
         return pandas.DataFrame([told], columns=["lp__", *names])
 

@@ -396,3 +396,26 @@ def test_metrics_have_short_names(model):
     assert found == ["unit_e", "diag_e", "dense_e", "diag_e"]
     with pytest.raises(ValueError, match="'eta' must be greater than 0"):
         model.variational(DATA, eta=-1)
+
+
+def test_columns_of_gradients(tmp_path):
+    """As stanc 2.35 orders and names the unconstrained parameters; the density's slopes are the numbers that it adds."""
+    (tmp_path / "kinds.stan").write_text("""
+        parameters { array[2] complex z; matrix[2, 3] m; array[2] tuple(real, vector[2]) t; simplex[3] s;
+          tuple(real, tuple(real, real)) tt; array[2] vector[2] a; complex c; }
+        model { for (i in 1:2) { for (j in 1:3) target += (10 * i + j) * m[i, j];
+          for (j in 1:2) target += (20 * i + j) * a[i, j] + (30 * i + j) * t[i].2[j];
+          target += 40 * i * t[i].1 + 50 * i * get_real(z[i]) + 51 * i * get_imag(z[i]); }
+          target += 60 * tt.1 + 61 * tt.2.1 + 62 * tt.2.2 + 70 * get_imag(c); }
+    """)
+    point = {"z": [[0, 1], [1, 0]], "m": np.zeros((2, 3)), "t": [{"1": 0, "2": [0, 0]}] * 2, "s": [0.2, 0.3, 0.5],
+             "tt": {"1": 0, "2": {"1": 0, "2": 0}}, "a": np.zeros((2, 2)), "c": [1, 1]}  # fmt: skip
+    frame = CmdStanModel(stan_file=tmp_path / "kinds.stan").log_prob(point, jacobian=False)
+    expected = {
+        "z.1.real": 50, "z.1.imag": 51, "z.2.real": 100, "z.2.imag": 102, "m.1.1": 11, "m.2.1": 21, "m.1.2": 12,
+        "m.2.2": 22, "m.1.3": 13, "m.2.3": 23, "t.1:1": 40, "t.1:2.1": 31, "t.1:2.2": 32, "t.2:1": 80, "t.2:2.1": 61,
+        "t.2:2.2": 62, "s.1": 0, "s.2": 0, "tt:1": 60, "tt:2:1": 61, "tt:2:2": 62, "a.1.1": 21, "a.2.1": 41,
+        "a.1.2": 22, "a.2.2": 42, "c.real": 0, "c.imag": 70,
+    }  # fmt: skip
+    assert list(frame)[1:] == [f"g_{n}" for n in expected]
+    np.testing.assert_allclose(frame.to_numpy()[0, 1:], list(expected.values()), atol=1e-12)
