@@ -399,7 +399,7 @@ def test_metrics_have_short_names(model):
 
 
 def test_columns_of_gradients(tmp_path):
-    """As stanc 2.35 orders and names the unconstrained parameters; the density's slopes are the numbers that it adds."""
+    """As stanc 2.35 orders and names the unconstrained parameters, with the slopes that the density has."""
     (tmp_path / "kinds.stan").write_text("""
         parameters { array[2] complex z; matrix[2, 3] m; array[2] tuple(real, vector[2]) t; simplex[3] s;
           tuple(real, tuple(real, real)) tt; array[2] vector[2] a; complex c; }
