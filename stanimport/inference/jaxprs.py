@@ -10,6 +10,8 @@ import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
+from .precision import numbers_of
+
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.dtype, np.generic, enum.Enum)
 _UNSAID = "UnspecifiedValue"  # where JAX was told of no sharding or layout
 _TREES = "jax._src.flattree"  # of None, which tell what kinds of inputs a loop has
@@ -74,7 +76,7 @@ def _said(value: object) -> str:
         body = "\n".join(_lines(value.jaxpr if isinstance(value, ClosedJaxpr) else value))
         return f"({[*map(_said, getattr(value, 'consts', ()))]} {body})"
     if isinstance(value, (np.ndarray, jax.Array)):
-        content = np.asarray(value)
+        content = np.asarray(numbers_of(value))
         if content.dtype.hasobject:
             raise Unknown(value)
         return f"{content.shape}{content.dtype}{hashlib.sha256(content.tobytes()).hexdigest()}"

@@ -37,6 +37,20 @@ def _all_of(contexts: Sequence[AbstractContextManager[Any]]) -> Iterator[None]:
         yield
 
 
+def is_key(value: object) -> bool:
+    """Whether an array holds JAX's own random keys, which no NumPy array does: so do networks with dropout."""
+    import jax
+
+    return isinstance(value, jax.Array) and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key)
+
+
+def numbers_of(value: Any) -> Any:
+    """An array, for random keys the one of the numbers in them."""
+    import jax
+
+    return jax.random.key_data(value) if is_key(value) else value
+
+
 def random_keys(seed: int, *path: int, count: int) -> np.ndarray:
     """Raw keys of JAX's default generator, (count, 2); each seed and path gives other ones.
 

@@ -158,7 +158,7 @@ def _divided(constants: Sequence[Any], device: jax.Device | None) -> tuple[dict[
     """
     divided = {i for i, c in enumerate(constants) if _is_divided(c)}
     apart = {i for i, c in enumerate(constants) if c.size > (LARGE if isinstance(c, jax.Array) else HUGE)} | divided
-    reals = {i for i, c in enumerate(constants) if c.dtype.kind in "fc"} - apart
+    reals = {i for i, c in enumerate(constants) if getattr(c.dtype, "kind", "") in ("f", "c")} - apart
     free = apart | (reals if sum(constants[i].size for i in reals) <= LARGE else set())
     fixed = {i: c for i, c in enumerate(constants) if i not in free}
     if divided:  # between devices, maybe those of several processes, each of which has all other arrays

@@ -248,3 +248,43 @@ def test_what_networks_keep_beside_weights_is_trained_and_saved(library, source,
     for other in (Fit.load(path, networks={"net": normalising(library)[0]}), pickle.loads(pickle.dumps(fit))):
         if other.networks:
             np.testing.assert_array_equal(np.stack(kept(other.networks["net"])), np.stack([means, variances]))
+
+
+DROPPED = """
+networks { matrix net(matrix x); }
+data { int N; matrix[N, 2] x; vector[N] y; }
+parameters { real b; }
+model { b ~ normal(0, 1); y ~ normal(to_vector(net(x)), 1); }
+generated quantities { real first = net(x)[1, 1]; }
+"""
+
+
+def test_a_network_with_dropout(tmp_path, x64):
+    """Of a linear function it makes a ridge regression (Wager, Wang and Liang 2013); other methods keep one mask."""
+    nnx = pytest.importorskip("flax.nnx", reason="flax is not installed")
+
+    class Net(nnx.Module):
+        def __init__(self):
+            self.dropout = nnx.Dropout(0.5, rngs=nnx.Rngs(1))
+            self.linear = nnx.Linear(2, 1, use_bias=False, param_dtype=float, rngs=nnx.Rngs(0))
+
+        def __call__(self, x):
+            return self.linear(self.dropout(x))
+
+    random = np.random.default_rng(0)
+    x = random.normal(size=(40, 2)) @ np.array([[1.0, 0.8], [0.0, 0.6]])
+    y = x @ [2.0, -1.0] + 0.1 * random.normal(size=40)
+    module, data = stanimport.loads(DROPPED, name="dropped"), {"N": 40, "x": x, "y": y}
+    chosen = {"networks": {"net": Net()}, "seed": 1, "require_converged": False}
+    fit = stanimport.variational(module, data, iter=4000, draws=10, khat=False, **chosen)
+    found = np.asarray(fit.networks["net"].linear.kernel[...])[:, 0]
+    products = x.T @ x
+    expected = np.linalg.solve(products + np.diag(np.diag(products)), x.T @ y)  # p / (1 - p) is 1
+    np.testing.assert_allclose(found, expected, atol=0.15)
+    assert np.abs(found - [2.0, -1.0]).max() > 0.5
+    fit.save(tmp_path / "fit.nc")
+    read = stanimport.Fit.load(tmp_path / "fit.nc", networks={"net": Net()})
+    np.testing.assert_array_equal(np.asarray(read.networks["net"].linear.kernel[...])[:, 0], found)
+    few = {"chains": 1, "iter_warmup": 100, "iter_sampling": 20, "seed": 1}
+    drawn = stanimport.sample(module, data, networks={"net": Net()}, **few)
+    assert np.ptp(drawn.stan_variable("first")) == 0

@@ -22,7 +22,7 @@ from ..density.quantities import Batched
 from ..density.seeding import seeded
 from ..fits.fit import Fit
 from ..modules import with_weights
-from ..precision import TRACING, double_precision, random_keys
+from ..precision import TRACING, double_precision, is_key, numbers_of, random_keys
 from ..programs import Program
 from .automatic import fit_of, info_of, taken
 from .automatic_steps import advanced, drawn, of_point, svi_of
@@ -49,7 +49,7 @@ def of_networks(posterior: Posterior, inits: Any, settings: Mapping[str, Any], s
     points, log_q = (np.asarray(v) for v in Program(draw, key, params, hasty=True)(key, params))
     log_p = np.asarray(Program(jax.vmap(trained.log_density), points)(points))
     weights = {n: w for n, w in params.items() if n.removesuffix("$params") in posterior.program.networks}
-    info = {"params": jax.tree.map(np.asarray, weights)} if weights else {}
+    info = {"params": _in_numpy(weights)} if weights else {}
     return fit_of(trained, points, (log_p, log_q), params.get("auto_loc"), losses, settings, info)
 
 
@@ -81,7 +81,7 @@ def explicit(module: Any, data: Mapping[str, Any], guide: Callable[..., Any], se
     stats: dict[str, np.ndarray] = {n: made.pop(n)[None] for n in ("lp__", "log_p__", "log_q__") if n in made}
     losses = losses - made.pop(_CONSTANT)[0]
     variables = {n: v[None] for n, v in made.items()}
-    info = info_of(losses, settings) | {"params": jax.tree.map(np.asarray, params)}
+    info = info_of(losses, settings) | {"params": _in_numpy(params)}
     return Fit(module.stan, "variational", variables, stats, inputs, settings, info, trained)
 
 
@@ -100,7 +100,12 @@ def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[
     state, losses = taken(program, state, settings, show)
     with double_precision():
         found = {**svi.get_params(state), **(state.mutable_state or {})}
-        return jax.tree.map(np.asarray, found), losses
+        return jax.tree.map(lambda x: x if is_key(x) else np.asarray(x), found), losses
+
+
+def _in_numpy(params: Any) -> Any:
+    """Weights and states as NumPy's arrays, random keys as the numbers in them."""
+    return jax.tree.map(lambda x: np.asarray(numbers_of(x)), params)
 
 
 def _initialized(svi: SVI, key: np.ndarray) -> object:

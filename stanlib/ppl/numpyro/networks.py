@@ -122,6 +122,13 @@ def _nnx_states(module: object) -> tuple[dict[str, Any], Any]:
     return own, rebuild
 
 
+def _nnx_keys(module: object) -> set[str]:
+    """The dotted names of the random keys of a flax module, as of dropout, and of their counts."""
+    from flax import nnx
+
+    return {".".join(map(str, path)) for path, _ in nnx.to_flat_state(nnx.state(module, nnx.RngState))}
+
+
 def weights_of(module: object) -> dict[str, Any]:
     """The weights of a module by their dotted names, and what it keeps beside them, as means of batches."""
     if torchs := _torchs(module):
@@ -144,14 +151,14 @@ def _torchs(module: object) -> Any:
 def with_weights(module: Any, weights: Any) -> Any:
     """The module with trained weights: what `SVI` has under `<name>$params`, for all of its parameters or for some.
 
-    For a flax module that may be what `SVI` has of its state, too.
+    For a flax module that may be what `SVI` has of its state, too; its random keys stay its own.
     """
     if torchs := _torchs(module):
         return untrained(torchs.with_weights(own(module), weights))
     parts, rebuild = _nnx_parts(module) if _library(module) == "flax" else _equinox_parts(module)
     flat = flat_weights(weights)
-    states = _nnx_states(module)[0] if _library(module) == "flax" else {}
-    made = rebuild({**parts, **{n: w for n, w in flat.items() if n not in states}})
+    states, keys = (_nnx_states(module)[0], _nnx_keys(module)) if _library(module) == "flax" else ({}, set())
+    made = rebuild({**parts, **{n: w for n, w in flat.items() if n not in states and n not in keys}})
     return _nnx_states(made)[1]({n: flat[n] for n in states if n in flat}) if states else made
 
 
