@@ -18,16 +18,17 @@ parameters {{ real a; }}
 model {{ {statements} }}
 """
 N = 4
-DATA = {"N": N, "x": np.array([1.0, 2.0, 4.0, 8.0]), "w": np.array([0.5, 1.0, 2.0, 0.25]), "y": np.array([0.1, 2, 3, 9])}
+X, W, Y = np.array([[1.0, 2.0, 4.0, 8.0], [0.5, 1.0, 2.0, 0.25], [0.1, 2.0, 3.0, 9.0]])
+DATA = {"N": N, "x": X, "w": W, "y": Y}
 A = np.array([0.3, -1.2, 2.0])
-EACH = stats.norm.logpdf(DATA["y"], A[:, None] * DATA["x"], 1)
+EACH = stats.norm.logpdf(Y, A[:, None] * X, 1)
 WHOLE = "the log likelihood leaves y out: the log densities of the 4 numbers of y are one sum"
 TOLD_APART = {
-    "weights": ("for (n in 1:N) target += w[n] * normal_lpdf(y[n] | a * x[n], 1);", DATA["w"] * EACH),
-    "weights of its own": ("for (n in 1:N) target += w[n] * one_lpdf(y[n] | a * x[n]);", DATA["w"] * (EACH + 0.25)),
+    "weights": ("for (n in 1:N) target += w[n] * normal_lpdf(y[n] | a * x[n], 1);", W * EACH),
+    "weights of its own": ("for (n in 1:N) target += w[n] * one_lpdf(y[n] | a * x[n]);", W * (EACH + 0.25)),
     "its own": ("for (n in 1:N) y[n] ~ one(a * x[n]);", EACH + 0.25),
     "truncated": ("for (n in 1:N) target += normal_lpdf(y[n] | a * x[n], 1) - normal_lccdf(0 | a * x[n], 1);",
-                  EACH - stats.norm.logsf(0, A[:, None] * DATA["x"], 1)),
+                  EACH - stats.norm.logsf(0, A[:, None] * X, 1)),
 }  # fmt: skip
 SUMS = {
     "a power": "target += 0.5 * normal_lpdf(y | a * x, 1);",
@@ -68,7 +69,7 @@ def test_sums_for_some_of_several_statements_stay():
     found, told = log_likelihood("y[1] ~ normal(a * x[1], 1); y[2:N] ~ all(a * x[2:N]);")
     np.testing.assert_allclose(found["y"], EACH[:, 0], rtol=1e-10)
     np.testing.assert_allclose(found["y__2"][:, 0], EACH[:, 1:].sum(axis=1) + 0.25, rtol=1e-10)
-    assert told[0].startswith("the log likelihood holds 2 log densities of the 4 numbers of y: there are sums of several")
+    assert told[0].startswith("the log likelihood holds 2 log densities of the 4 numbers of y: there are sums")
 
 
 def test_priors_of_the_program_s_own_are_no_observations():
