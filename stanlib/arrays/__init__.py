@@ -10,7 +10,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import Any
+from typing import Any, cast
 
 from .base import Namespace
 
@@ -48,26 +48,39 @@ def is_of_data(args: Iterable[object]) -> bool:
 
 
 def tracing() -> Any:
-    """What JAX and PyTorch are tracing now, to compare with what they trace at another time."""
-    return [state() for state in _states("jax" in sys.modules, "torch" in sys.modules)]
+    """What JAX and PyTorch are tracing now, to compare with what they trace at another time; None where it is nothing.
+
+    A library that is loaded between two looks, as JAX for a solver, was tracing nothing at the first.
+    """
+    jax, torch = "jax" in sys.modules, "torch" in sys.modules
+    return _of_jax()() if jax else None, _of_torch()() if torch else None
 
 
 @cache
-def _states(jax: bool, torch: bool) -> tuple[Callable[[], Any], ...]:
-    """What tells the state of the libraries that are loaded."""
-    states: list[Callable[[], Any]] = []
-    if jax:
-        try:
-            from jax.extend.core import get_opaque_trace_state
-        except ImportError:  # of a JAX before 0.10
-            from jax.core import get_opaque_trace_state
+def _of_jax() -> Callable[[], Any]:
+    from concurrent.futures import ThreadPoolExecutor
 
-        states.append(partial(get_opaque_trace_state, convention="nnx"))
-    if torch:
-        from torch._C import _functorch
+    try:
+        from jax.extend.core import get_opaque_trace_state
+    except ImportError:  # of a JAX before 0.10
+        from jax.core import get_opaque_trace_state
 
-        states.append(_functorch.maybe_current_level)
-    return tuple(states)
+    state = partial(get_opaque_trace_state, convention="nnx")
+    with ThreadPoolExecutor(1) as other:
+        nothing = other.submit(state).result()  # of a thread that traces nothing; this one may
+
+    def found() -> Any:
+        now = state()
+        return None if now == nothing else now
+
+    return found
+
+
+@cache
+def _of_torch() -> Callable[[], Any]:
+    from torch._C import _functorch
+
+    return cast("Callable[[], Any]", _functorch.maybe_current_level)
 
 
 def uses_jax(args: Iterable[object]) -> bool:

@@ -27,7 +27,7 @@ from .indexing import (
     window_of,
 )
 from .reductions import masked, summed
-from .values import Lanes, align, combine, full, known, operand, permuted, same_rank
+from .values import Lanes, align, combine, full, known, known_shape, operand, permuted, same_rank
 
 
 @taker
@@ -64,12 +64,12 @@ def _shape_of(x: Any) -> tuple[int, ...]:
     """The shape of a container in one lane; of an array of tuples that of its first item."""
     while isinstance(x, tuple):
         x = x[0]
-    return tuple(x.event) if type(x) is Lanes else tuple(np.shape(x))
+    return x.event if type(x) is Lanes else known_shape(x)
 
 
 def _straying(x: Any, indices: tuple[Any, ...], around: Frame) -> int | None:
     """Which index may be out of range in lanes that share x, if a mask leaves them out; None if none is."""
-    for position, (i, size) in enumerate(zip(indices, x.event if type(x) is Lanes else np.shape(x))):
+    for position, (i, size) in enumerate(zip(indices, x.event if type(x) is Lanes else known_shape(x))):
         if type(i) is Lanes and size and not set(i.axes) <= set(around.axes) and may_stray(i, size):
             return position
     return None
@@ -83,7 +83,7 @@ def _with_room_behind(target: "Target", position: int) -> object:
     """
     x, frame = target.x, target.frame
     data, lead = (x.data, len(x.axes)) if type(x) is Lanes else (x, 0)
-    size, xp = np.shape(data)[lead + position], namespace((data,))
+    size, xp = known_shape(data)[lead + position], namespace((data,))
     first = (slice(None),) * (lead + position) + (slice(0, 1),)
     wider = xp.concatenate([xp.asarray(data), xp.asarray(data)[first]], lead + position)
     with entered(Frame(frame.axes)):

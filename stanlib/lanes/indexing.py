@@ -16,7 +16,7 @@ from ..rejection import refuse
 from .calls import refuse_in_lanes
 from .frames import Axis, Frame, current, entered
 from .handing import taker
-from .values import Lanes, agreed, align, is_lanes, known, move_front, operand, permuted, refined
+from .values import Lanes, agreed, align, is_lanes, known, known_shape, move_front, operand, permuted, refined
 
 
 def involves_lanes(x: object, indices: Sequence[object]) -> bool:
@@ -62,7 +62,7 @@ def any_at(x: object, indices: Sequence[object]) -> Any:
 def moved_inside(x: Any, indices: Sequence[Any], frame: Frame) -> list[Any]:
     """Indices moved into the range, the draw rejected if one was outside in a lane that the mask lets through."""
     out = []
-    for i, n in zip(indices, x.event if type(x) is Lanes else np.shape(x)):
+    for i, n in zip(indices, x.event if type(x) is Lanes else known_shape(x)):
         if isinstance(i, Span):
             i = _inner_window(i, n)
         if type(i) is Lanes and n:

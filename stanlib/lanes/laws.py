@@ -11,7 +11,7 @@ from ..rejection import is_gathering
 from .calls import each, is_elementwise, log_terms, rank_of
 from .frames import OUTSIDE, Frame, current
 from .reductions import masked
-from .values import Lanes, align, combine, full, is_lanes, operand
+from .values import Lanes, align, combine, full, is_lanes, known_shape, operand
 
 if TYPE_CHECKING:
     from ..distribution import Distribution
@@ -38,7 +38,7 @@ class LaneLaw:
 
     def _check_sizes(self, values: Sequence[object]) -> None:
         """Vectors in one lane must be of one size: arrays of all lanes would broadcast."""
-        shapes = [v.event if type(v) is Lanes else tuple(getattr(v, "shape", ())) for v in values]
+        shapes = [v.event if type(v) is Lanes else known_shape(v) for v in values]
         check_one_size(self.record.name, shapes)
 
     def _where_right(self, terms: object, values: Sequence[object]) -> object:

@@ -15,6 +15,12 @@ from .handing import hand_over
 Each = TypeVar("Each", bound=Array)
 
 
+def known_shape(array: Any) -> tuple[int, ...]:
+    """The shape of an array, also where PyTorch records operations, and makes tensors of sizes."""
+    shape = np.shape(array)
+    return shape if type(shape) is tuple else namespace((array,)).shape(array)
+
+
 class Lanes:
     """One value per lane: an array whose leading axes are `axes`, in the order of the frame, then the value's own.
 
@@ -37,7 +43,7 @@ class Lanes:
     @property
     def event(self) -> tuple[int, ...]:
         """The shape of the value in one lane."""
-        return tuple(self.data.shape[len(self.axes) :])
+        return known_shape(self.data)[len(self.axes) :]
 
     def like(self, data: object) -> "Lanes":
         """Other values of the same lanes."""

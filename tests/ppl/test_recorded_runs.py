@@ -13,6 +13,11 @@ REPEATED = {
     "ordered[2] c; } model { t ~ normal(p, 1); y ~ normal(t[g], exp(c[1])); c ~ normal(0, 1); }",
     "arrays": "data { vector[3] y; } parameters { real<lower=-1, upper=1> s; } "
     "model { y[1:2] ~ multi_normal([s, s], [[1, s], [s, 1]]); for (n in 2:3) target += fmax(y[n], s * y[n - 1]); }",
+    "conditions in a loop": "data { vector[3] y; array[3] int g; } parameters { vector[3] x; matrix[2, 2] m; } model { "
+    "vector[3] w = rep_vector(0, 3); for (n in 1:3) { if (x[n] > 0) w[n] = x[n] * m[1, g[n]]; else w[n] += 2; "
+    "if (x[n] > 1) target += -sum(m[g[n]]) * x[n]; y[n] ~ normal(x[n] > 0 ? w[n] : -2 * x[n], 1); } }",
+    "vectors in a loop": "data { array[3] int g; } parameters { row_vector[2] x; } model { "
+    "for (n in 1:2) { g[1:2] ~ neg_binomial_2_log(x, exp(x[n] * x)); g[1:2] ~ binomial(5, inv_logit(x * n)); } }",
 }
 DECIDED = {
     "branch": "if (s > 0) target += -s; else target += -2 * s ^ 2;",
