@@ -1,4 +1,4 @@
-"""What a method raises that can't begin, and what is left of a fit that failed among many."""
+"""What a method raises that can't begin or does not arrive, and what is left of a fit that failed among many."""
 from __future__ import annotations
 
 from typing import Any, Literal
@@ -6,7 +6,7 @@ from typing import Any, Literal
 from stanlib.dataclass import dataclass
 from stanlib.errors import StanError
 
-__all__ = ["Failure", "InitialValueError"]
+__all__ = ["ConvergenceError", "Failure", "InitialValueError"]
 
 
 class InitialValueError(StanError, RuntimeError):
@@ -19,6 +19,10 @@ class InitialValueError(StanError, RuntimeError):
     def __init__(self, message: str, line: int | None = None):
         super().__init__(message)
         self.line = line
+
+
+class ConvergenceError(StanError, RuntimeError):
+    """An optimization, of a mode or of an approximation, that has not arrived, or can't take its steps."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ def labelled(function: F) -> F:
 
     @functools.wraps(function)
     def run(*args: object, **options: object) -> Any:
+        __tracebackhide__ = True  # for pytest and IPython
         data = args[1] if len(args) > 1 else options.get("data")
         if args and _carries_names(data):
             _verify_order(module_of(args[0]).stan, data)

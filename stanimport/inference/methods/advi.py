@@ -20,6 +20,7 @@ from .. import options
 from ..density import initial, remembered
 from ..density.conditioned import posterior_of
 from ..density.quantities import DrawProcessor
+from ..failures import ConvergenceError
 from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..precision import random_keys
@@ -80,8 +81,8 @@ def advi(
 
     Raises:
         StanDataError, InitialValueError, OptionError: as for `sample`.
-        RuntimeError: if every step size fails, if the density can't be computed at draws from the approximation, and
-            without convergence, unless `require_converged` is false.
+        ConvergenceError: if every step size fails, if the density can't be computed at draws from the approximation,
+            and without convergence, unless `require_converged` is false.
 
     Source: Kucukelbir, Tran, Ranganath, Gelman and Blei (2017), "Automatic Differentiation Variational Inference",
     Journal of Machine Learning Research 18.
@@ -167,10 +168,10 @@ class _Ascent:
         return math.nan
 
     def best_eta(self, progress: Progress) -> float:
-        """The first step size after which a smaller one brings the bound less far. Raises RuntimeError if all fail."""
+        """The first step size after which a smaller one brings the bound less far. Raises ConvergenceError for none."""
         at_begin, best = self.bound(self._begun), (-math.inf, ETAS[0])
         if math.isnan(at_begin):
-            raise RuntimeError(f"the density can't be computed around the starting point; {_ADVICE}")
+            raise ConvergenceError(f"the density can't be computed around the starting point; {_ADVICE}")
         for eta in ETAS:
             (params, _, _), _ = self._steps(self._from(self._begun), np.float64(eta), np.int64(0),
                                             np.int64(self._counts["adapt_iter"]))  # fmt: skip
@@ -181,20 +182,20 @@ class _Ascent:
                 return best[1]
             best = (reached, eta)
         if not best[0] > at_begin:
-            raise RuntimeError(f"no step size of {', '.join(f'{e:g}' for e in ETAS)} improves the bound; {_ADVICE}")
+            raise ConvergenceError(f"no step size of {', '.join(f'{e:g}' for e in ETAS)} improves the bound; {_ADVICE}")
         return best[1]
 
     def whole(
         self, eta: float | None, adapts: bool, tolerance: float, show: bool
     ) -> tuple[np.ndarray, dict[str, Any]]:  # fmt: skip
-        """The parameters of the law in the end, and what is known of them. Raises RuntimeError."""
+        """The parameters of the law in the end, and what is known of them. Raises ConvergenceError."""
         adapting = len(ETAS) * self._counts["adapt_iter"] if adapts else 0
         with Progress(self._counts["iter"] + adapting, show) as progress:
             used = self.best_eta(progress) if adapts else 1.0 if eta is None else float(eta)
             return self.climb(used, tolerance, progress)
 
     def climb(self, eta: float, tolerance: float, progress: Progress) -> tuple[np.ndarray, dict[str, Any]]:
-        """The parameters of the law after all steps, and what is known of them. Raises RuntimeError."""
+        """The parameters of the law after all steps, and what is known of them. Raises ConvergenceError."""
         most, piece = self._counts["iter"], self._counts["eval_elbo"]
         changes: deque[float] = deque(maxlen=max(int(0.1 * most / piece), 2))
         state, bounds, done, converged = self._from(self._begun), [0.0], 0, False
@@ -204,11 +205,11 @@ class _Ascent:
             done += count
             progress.advance(count, "optimizing the bound")
             if failures:
-                raise RuntimeError(f"the density has no gradient at draws from the approximation; {_ADVICE}")
+                raise ConvergenceError(f"the density has no gradient at draws from the approximation; {_ADVICE}")
             if count == piece:
                 bounds.append(self.bound(np.asarray(state[0])))
                 if math.isnan(bounds[-1]):
-                    raise RuntimeError(f"the density can't be computed at draws from the approximation; {_ADVICE}")
+                    raise ConvergenceError(f"the density can't be computed at draws from the approximation; {_ADVICE}")
                 changes.append(abs((bounds[-2] - bounds[-1]) / bounds[-1]) if bounds[-1] else math.inf)
                 converged = min(float(np.mean(changes)), sorted(changes)[len(changes) // 2]) < tolerance
         info = {"converged": bool(converged), "steps": done, "elbo": np.asarray(bounds[1:]), "eta": eta}
@@ -228,5 +229,5 @@ def _require(fit: Fit, required: bool) -> None:
         return
     message = f"the evidence lower bound had not converged after {fit.info['steps']} steps"
     if required:
-        raise RuntimeError(f"{message}: increase iter or tol_rel_obj, or accept it with require_converged=False")
+        raise ConvergenceError(f"{message}: increase iter or tol_rel_obj, or accept it with require_converged=False")
     warn(message, ConvergenceWarning)

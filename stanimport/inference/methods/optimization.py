@@ -13,6 +13,7 @@ from .. import options
 from ..density import initial, remembered
 from ..density.conditioned import posterior_of
 from ..density.quantities import DrawProcessor
+from ..failures import ConvergenceError
 from ..fits.fit import Mode
 from ..fits.labels import labelled
 from . import kinks, newton
@@ -63,7 +64,7 @@ def optimize(
 
     Raises:
         StanDataError, InitialValueError, OptionError: as for `sample`.
-        RuntimeError: without convergence, unless `require_converged` is false.
+        ConvergenceError: without convergence, unless `require_converged` is false.
 
     Source: Nocedal and Wright (2006), "Numerical Optimization"; Lewis and Overton (2013), "Nonsmooth optimization via
     quasi-Newton methods"; the tolerances are CmdStan's.
@@ -293,8 +294,9 @@ def _options(algorithm: str, limits: Mapping[str, Any]) -> dict[str, object]:
 def _require(info: Mapping[str, object], required: bool, algorithm: str) -> None:
     if info["converged"]:
         return
-    message = f"the optimization did not converge in {info['iterations']} iterations: {info['message']}"
+    reason = str(info["message"]).rstrip(".")
+    message = f"the optimization did not converge in {info['iterations']} iterations: {reason}"
     if required:
         other = "" if algorithm == "newton" else 'algorithm="newton" if there are kinks (as of double_exponential), '
-        raise RuntimeError(f"{message}. Try other inits, more iterations, {other}or require_converged=False")
+        raise ConvergenceError(f"{message}. Try other inits, more iterations, {other}or require_converged=False")
     warn(message, ConvergenceWarning)

@@ -14,6 +14,7 @@ from stanlib.extras import require
 from ...errors import warn
 from .. import options
 from ..density.conditioned import remembered_or_new
+from ..failures import ConvergenceError
 from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..io.data import read_data
@@ -82,7 +83,7 @@ def variational(
     Raises:
         StanDataError, InitialValueError, OptionError: as for `sample`.
         StanSemanticError: for a minibatch, naming the statements that depend on all rows at once.
-        RuntimeError: without convergence, unless `require_converged` is false.
+        ConvergenceError: without convergence, unless `require_converged` is false.
 
     Source: Kucukelbir, Tran, Ranganath, Gelman and Blei (2017), "Automatic Differentiation Variational Inference",
     Journal of Machine Learning Research 18.
@@ -187,7 +188,7 @@ def _require(fit: Fit, required: bool) -> None:
         return
     message = "the evidence lower bound had not converged when the steps were used up"
     if required:
-        raise RuntimeError(f"{message}: increase iter, change eta, or accept it with require_converged=False")
+        raise ConvergenceError(f"{message}: increase iter, change eta, or accept it with require_converged=False")
     warn(message, ConvergenceWarning)
 
 
