@@ -8,6 +8,7 @@ from conftest import MODELS
 
 import stanimport
 from stanimport.inference.options import OptionError
+from stanimport.inference.running import progress
 from stanimport.inference.studies import batches, many, stacked
 
 DRAWS = dict(chains=2, iter_warmup=200, iter_sampling=300)
@@ -149,9 +150,10 @@ def test_one_zarr_store(coin, tmp_path, monkeypatch):
         stanimport.sample_many(long, sizes, folder=tmp_path / "sizes.zarr", sampling=DRAWS)
 
 
-def test_one_bar_counts_the_fits(coin, capfd):
+def test_one_bar_counts_the_fits(coin, capsys, monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS", 0.0)
     stanimport.sample_many(coin, sets(3, 15), seed=1, show_progress=True, sampling=DRAWS)
-    assert "2/2" in capfd.readouterr().err
+    assert "100%, 2 of 2" in capsys.readouterr().err
 
 
 def test_unknown_options_are_no_failures(coin):
