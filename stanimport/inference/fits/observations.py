@@ -137,7 +137,9 @@ def _tell(what: str, error: StanError) -> None:
     warn(f"{what}: {error}", ReplicationWarning)
 
 
-def _merged(sites: Mapping[str, np.ndarray], program: Program, without: Container[str]) -> dict[str, np.ndarray]:
+def _merged(
+    sites: Mapping[str, np.ndarray], program: Program, without: Container[str] = ()
+) -> dict[str, np.ndarray]:
     """Several statements on the same data (`y`, `y__2`) stay apart; every name without the suffix if it is free."""
     out: dict[str, np.ndarray] = {}
     for name, value in sites.items():
