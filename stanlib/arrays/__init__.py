@@ -10,7 +10,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import Any, cast
+from typing import Any
 
 from .base import Namespace
 
@@ -47,7 +47,7 @@ def is_of_data(args: Iterable[object]) -> bool:
     return _kind(args) == _NUMPY
 
 
-def tracing() -> Any:
+def tracing() -> object:
     """What JAX and PyTorch are tracing now, to compare with what they trace at another time; None where it is nothing.
 
     A library that is loaded between two looks, as JAX for a solver, was tracing nothing at the first.
@@ -57,7 +57,8 @@ def tracing() -> Any:
 
 
 @cache
-def _of_jax() -> Callable[[], Any]:
+def _of_jax() -> Callable[[], object]:
+    """What tells what JAX traces in this thread."""
     from concurrent.futures import ThreadPoolExecutor
 
     try:
@@ -69,7 +70,7 @@ def _of_jax() -> Callable[[], Any]:
     with ThreadPoolExecutor(1) as other:
         nothing = other.submit(state).result()  # of a thread that traces nothing; this one may
 
-    def found() -> Any:
+    def found() -> object:
         now = state()
         return None if now == nothing else now
 
@@ -77,10 +78,11 @@ def _of_jax() -> Callable[[], Any]:
 
 
 @cache
-def _of_torch() -> Callable[[], Any]:
+def _of_torch() -> Callable[[], object]:
     from torch._C import _functorch
 
-    return cast("Callable[[], Any]", _functorch.maybe_current_level)
+    level: Callable[[], object] = _functorch.maybe_current_level
+    return level
 
 
 def uses_jax(args: Iterable[object]) -> bool:

@@ -3,22 +3,23 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Array
+from ..arrays.base import Array, Value
 from .frames import Axis, Frame, current
 from .handing import hand_over
 
 Each = TypeVar("Each", bound=Array)
 
 
-def known_shape(array: Any) -> tuple[int, ...]:
+def known_shape(array: object) -> tuple[int, ...]:
     """The shape of an array, also where PyTorch records operations, and makes tensors of sizes."""
-    shape = np.shape(array)
-    return shape if type(shape) is tuple else namespace((array,)).shape(array)
+    given = cast("Value", array)
+    shape = np.shape(given)
+    return shape if type(shape) is tuple else namespace((given,)).shape(given)
 
 
 class Lanes:
