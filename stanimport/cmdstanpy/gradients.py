@@ -6,8 +6,7 @@ import numpy as np
 from ..inference import tuples
 from ..inference.density.points import LogProb
 from ..inference.fits import columns
-
-PUNCTUATION = str.maketrans({"[": ".", ",": ".", "]": None})
+from ..inference.fits.stan_csv import name_in_file
 
 
 def named(density: LogProb, gradient: np.ndarray) -> tuple[list[str], np.ndarray]:
@@ -18,7 +17,7 @@ def named(density: LogProb, gradient: np.ndarray) -> tuple[list[str], np.ndarray
     first = {n: places.get(n, places.get(columns.root(n), len(places))) for n in parts}
     ordered = {n: parts[n] for n in sorted(parts, key=first.__getitem__)}
     names, values = columns.flatten(ordered, axes=tuples.axes(declared))
-    return [f"g_{n.translate(PUNCTUATION)}" for n in names], values.ravel()
+    return [f"g_{name_in_file(n)}" for n in names], values.ravel()
 
 
 def _parts(density: LogProb, gradient: np.ndarray) -> dict[str, np.ndarray]:
