@@ -46,7 +46,7 @@ COMPLETED: dict[type, tuple[str, ...]] = {**DECIDED, gprob.Declare: ("value",)}
 # The first phase in which a field may differ from its default.
 FLAGS: dict[type, dict[str, Phase]] = {
     gprob.For: dict.fromkeys(("lanes", "alike", "dense"), Phase.LANES) | {"most": Phase.SPECIALISED},
-    gprob.If: dict.fromkeys(("lanes", "merged"), Phase.LANES), gprob.Factor: {"outcomes": Phase.TRACKED},
+    gprob.If: dict.fromkeys(("lanes", "merged"), Phase.LANES),
     gprob.Assign: dict.fromkeys(("over", "reached"), Phase.LANES), gprob.Bind: {"term": Phase.TRACKED},
     gprob.Index: {"loose": Phase.LANES},
 }  # fmt: skip

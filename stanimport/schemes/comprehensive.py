@@ -12,9 +12,10 @@ from typing import TypeGuard
 from stanlib.constraints import AFFINE
 from stanlib.types import is_discrete
 
-from ..ir import gprob, traversal, typed
+from ..ir import gprob, typed
 from ..ir.fresh import Fresh, stem
 from ..ir.gprob import is_density
+from .likelihoods import Likelihoods
 from .sites import root
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -48,14 +49,14 @@ def _model(program: typed.TypedProgram, names: Fresh) -> Stmts:
     known = (*variables(program.block("data")), *variables(program.block("transformed data")))
     parameters = {v.symbol: v.name for v in variables(program.block("parameters"))}
     densities = {f.name: f.stan_name.rpartition("_")[0] for f in program.functions if f.is_density}
-    effects = _Effects(names, {v.symbol: v.name for v in known}, parameters, densities)
-    derived = program.block("transformed parameters")
+    derived, body = program.block("transformed parameters"), program.block("model")
+    effects = _Effects(names, {v.symbol: v.name for v in known}, parameters, densities, (*derived, *body))
     return (
         *samples(program),
         *effects.statements(derived),
         *_checks(derived),
         *_records(derived),
-        *effects.statements(program.block("model")),
+        *effects.statements(body),
     )
 
 
@@ -91,13 +92,15 @@ def _records(block: Stmts) -> Iterator[gprob.Stmt]:
 class _Effects:
     """Turns `~` and increments into observations and factors, each with a site of its own.
 
-    `densities` are the families of the program's own densities, by unique name.
+    `densities` are the families of the program's own densities, by unique name; `body` holds all that is computed
+    where the effects are.
     """
 
     def __init__(
-        self, names: Fresh, data: dict[str, str], parameters: dict[str, str], densities: Mapping[str, str]
+        self, names: Fresh, data: dict[str, str], parameters: dict[str, str], densities: Mapping[str, str], body: Stmts
     ):  # fmt: skip
         self.names, self.data, self.parameters, self.densities = names, data, parameters, densities
+        self.likelihoods = Likelihoods(body, data, parameters, self._is_density)
 
     def statements(self, block: Sequence[gprob.Stmt]) -> Stmts:
         return tuple(map_statements(block, self._statement))
@@ -116,15 +119,16 @@ class _Effects:
         own = self._own_density(s)
         if own is not None:
             return own
-        outcomes = [n.arguments[0] for n in traversal.walk(s.value) if is_density(n) or self._is_own(n)]
+        before = self.likelihoods.before(s)
+        outcomes = (*self.likelihoods.within(s.value), *(before or ()))
         named = next((root(y) for y in outcomes if root(y) in self.data), None)
-        if named is None:
+        if named is None or before is None:
             return gprob.Factor(s.span, self.names.site("target__term"), s.value)
         site, value = self.names.site(self.data[named]), s.value
         if is_density(value) and root(value.arguments[0]) == named:
             law = gprob.Distribution(value.function.distribution.name, value.function, value.arguments[1:])
             return gprob.Observe(s.span, site, law, value.arguments[0])
-        return gprob.Factor(s.span, site, value)
+        return gprob.Factor(s.span, site, value, outcomes=before)
 
     def _own_density(self, s: typed.Increment) -> gprob.Stmt | None:
         """An increment that is a density of the program's own, of data, as the observation that it is."""
@@ -136,6 +140,9 @@ class _Effects:
             return None
         law = gprob.Distribution(self.densities[call.function], call.function, tuple(arguments))
         return gprob.Observe(s.span, self.names.site(self._name(value)), law, value)
+
+    def _is_density(self, e: object) -> TypeGuard[gprob.Apply | gprob.CallUser]:
+        return is_density(e) or self._is_own(e)
 
     def _is_own(self, e: object) -> TypeGuard[gprob.CallUser]:
         return isinstance(e, gprob.CallUser) and e.function in self.densities
@@ -166,7 +173,7 @@ def map_statements(
 
 def _function(f: gprob.FunDef, names: Fresh) -> gprob.FunDef:
     """Densities and target increments inside a function become factors of unnamed sites."""
-    effects = _Effects(names, {}, {}, {})
+    effects = _Effects(names, {}, {}, {}, ())
     return replace(f, body=effects.statements(f.body))
 
 

@@ -30,6 +30,46 @@ TOLD_APART = {
     "truncated": ("for (n in 1:N) target += normal_lpdf(y[n] | a * x[n], 1) - normal_lccdf(0 | a * x[n], 1);",
                   EACH - stats.norm.logsf(0, A[:, None] * X, 1)),
 }  # fmt: skip
+MIXTURE = np.logaddexp(np.log(0.3) + EACH, np.log(0.7) + stats.norm.logpdf(Y, 0, 3))
+PART, WIDE = "normal_lpdf(y[n] | a * x[n], 1)", "normal_lpdf(y[n] | 0, 3)"
+MIXTURES = {
+    "of a new array": f"""for (n in 1:N) {{
+        array[2] real ps; ps[1] = log(0.3) + {PART}; ps[2] = log(0.7) + {WIDE}; target += log_sum_exp(ps);
+      }}""",
+    "of weights and densities added": f"""for (n in 1:N) {{
+        vector[2] ps = log([0.3, 0.7]'); ps[1] += {PART}; ps[2] += {WIDE}; target += log_sum_exp(ps);
+      }}""",
+    "in a loop over the components": """for (n in 1:N) {
+        vector[2] ps = log([0.3, 0.7]');
+        for (k in 1:2) ps[k] += normal_lpdf(y[n] | k == 1 ? a * x[n] : 0, k == 1 ? 1 : 3);
+        target += log_sum_exp(ps);
+      }""",
+    "of an array for all": f"""array[2] real ps; for (n in 1:N) {{
+        ps[1] = log(0.3) + {PART}; ps[2] = log(0.7) + {WIDE}; target += log_sum_exp(ps);
+      }}""",
+    "of an array for all that is set anew": f"""vector[2] ps; for (n in 1:N) {{
+        ps = log([0.3, 0.7]'); ps[1] += {PART}; ps[2] += {WIDE}; target += log_sum_exp(ps);
+      }}""",
+    "through several variables": f"""for (n in 1:N) {{
+        real p = {PART}; real q = {WIDE}; real both; both = log_mix(0.3, p, q); target += both;
+      }}""",
+}
+SUMS_BEFORE = {
+    "a total": "real lp = 0; for (n in 1:N) lp += normal_lpdf(y[n] | a * x[n], 1); target += lp;",
+    "a mixture of all": f"""vector[2] ps = log([0.3, 0.7]');
+        for (n in 1:N) {{ ps[1] += {PART}; ps[2] += {WIDE}; }} target += log_sum_exp(ps);""",
+    "one after the other": f"""vector[N] lp; lp[1] = normal_lpdf(y[1] | a * x[1], 1);
+        for (n in 2:N) {{ lp[n] = log_sum_exp(lp[n - 1], 0) + {PART}; }} target += lp[N];""",
+    "groups": """for (g in 1:2) {
+        real lp = 0; for (i in 1:2) lp += normal_lpdf(y[2 * g + i - 2] | a * x[2 * g + i - 2], 1); target += lp; }""",
+}
+SUMS_SO_FAR = {
+    "a total": f"real lp = 0; for (n in 1:N) {{ lp += {PART}; target += lp; }}",
+    "a mixture": f"""vector[2] ps = rep_vector(0, 2);
+        for (n in 1:N) {{ ps[1] += {PART}; ps[2] += {WIDE}; target += log_sum_exp(ps); }}""",
+    "an array": f"""vector[N] lp; lp[1] = normal_lpdf(y[1] | a * x[1], 1);
+        for (n in 2:N) {{ lp[n] = log_sum_exp(lp[n - 1], 0) + {PART}; target += lp[n]; }}""",
+}
 SUMS = {
     "a power": "target += 0.5 * normal_lpdf(y | a * x, 1);",
     "truncated": "target += normal_lpdf(y | a * x, 1) - N * normal_lccdf(-10 | a, 1);",
@@ -62,6 +102,39 @@ def test_terms_of_single_observations_are_told_apart(case):
 def test_one_sum_for_all_is_no_log_density_of_one_observation(case):
     found, told = log_likelihood(SUMS[case])
     assert not found and len(told) == 1 and told[0].startswith(WHOLE)
+
+
+@pytest.mark.parametrize("case", MIXTURES)
+def test_components_may_stand_before_the_increment(case):
+    found, told = log_likelihood(MIXTURES[case])
+    assert list(found) == ["y"] and not told
+    np.testing.assert_allclose(found["y"], MIXTURE, rtol=1e-10)
+
+
+@pytest.mark.parametrize("case", SUMS_BEFORE)
+def test_what_holds_several_observations_is_none_of_them(case):
+    found, told = log_likelihood(SUMS_BEFORE[case])
+    of_groups = "the log likelihood holds 2 log densities of the 4 numbers of y: there are sums"
+    assert told[0].startswith(of_groups if found else WHOLE) and len(told) == 1 and bool(found) == (case == "groups")
+
+
+@pytest.mark.parametrize("case", SUMS_SO_FAR)
+def test_what_iterations_bring_along_is_no_observation(case):
+    assert log_likelihood(SUMS_SO_FAR[case]) == ({}, [])
+
+
+def test_what_a_density_depends_on_is_no_part_of_it():
+    statements = f"for (n in 1:N) {{ real p = {WIDE}; target += normal_lpdf(y[n] | a * x[n] + p - {WIDE}, 1) + 0.25; }}"
+    found, told = log_likelihood(statements)
+    assert list(found) == ["y"] and not told
+    np.testing.assert_allclose(found["y"], EACH + 0.25, rtol=1e-10)
+
+
+def test_a_prior_before_the_increment_is_no_observation():
+    found, told = log_likelihood(
+        "for (n in 1:N) { real p = normal_lpdf(a | 0, 1); target += p + normal_lpdf(y[n] | a, 1); }"
+    )
+    assert not found and not told
 
 
 def test_sums_for_some_of_several_statements_stay():

@@ -1,0 +1,117 @@
+"""Of which outcomes an increment of the target holds the log density, also through variables computed before it.
+
+A finite mixture adds up what its components say in a variable of its own (Stan User's Guide, "Summing out the
+responsibility parameter"): `lps[k] = log(theta[k]) + normal_lpdf(y[n] | mu[k], sigma[k]); target += log_sum_exp(lps);`.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
+from typing import NamedTuple, TypeGuard
+
+from ..ir import gprob, traversal, typed
+from ..ir.uses import declared, leaves, mentions, names_in
+from .sites import root
+
+Path = tuple[gprob.Stmt, ...]
+Call = gprob.Apply | gprob.CallUser
+
+
+class _Write(NamedTuple):
+    """A variable, the statement that gives it a value or a part of one, and the statements around that."""
+
+    name: str
+    value: gprob.Expr
+    is_whole: bool
+    path: Path
+
+
+class Likelihoods:
+    """What the increments of a body are densities of.
+
+    `data` and `parameters` are the variables from outside the body, `is_density` tells which calls are densities.
+    """
+
+    def __init__(
+        self,
+        body: Sequence[gprob.Stmt],
+        data: Collection[str],
+        parameters: Collection[str],
+        is_density: Callable[[object], TypeGuard[Call]],
+    ):
+        self.data, self.is_density = set(data), is_density
+        self.seen = self.data | set(parameters)  # in all of the body
+        self.paths = {id(s): path for s, path in leaves(body)}
+        self.writes: dict[str, list[_Write]] = {}
+        for s, path in leaves(body):
+            for w in _writes(s, path):
+                self.writes.setdefault(w.name, []).append(w)
+
+    def before(self, s: typed.Increment) -> tuple[gprob.Expr, ...] | None:
+        """The outcomes of densities that the increment holds though they do not stand in it.
+
+        One in a loop that ends before the increment stands for all that the loop goes through: its whole variable.
+        None if there are such of variables that the increment does not see, or of several iterations before it.
+        """
+        variables = self._reached(s.value)
+        loops = [t for t in self.paths.get(id(s), ()) if isinstance(t, gprob.For)]
+        writes = [w for v in variables for w in self.writes[v] if any(self.within(w.value))]
+        if not all(self._is_anew(t, variables) for t in loops if any(t in w.path for w in writes)):
+            return None
+        found = [y for w in writes for y in self.within(w.value)]
+        return tuple(self._seen_in(loops, y) for y in found) if all(root(y) in self.seen for y in found) else None
+
+    def within(self, value: gprob.Expr) -> Iterator[gprob.Expr]:
+        """The outcomes of densities that stand in an expression."""
+        for n in traversal.walk(value):
+            if self.is_density(n):
+                yield n.arguments[0]
+
+    def _reached(self, value: gprob.Expr) -> list[str]:
+        """The variables of the body that a value holds, without what the densities in it depend on."""
+        found: list[str] = []
+        waiting: list[traversal.Node] = [value]
+        while waiting:
+            n = waiting.pop()
+            if isinstance(n, gprob.Var) and n.name in self.writes and n.name not in found:
+                found.append(n.name)
+                waiting += [w.value for w in self.writes[n.name]]
+            elif not self.is_density(n):
+                waiting += traversal.children(n)
+        return found
+
+    def _seen_in(self, loops: Sequence[gprob.For], outcome: gprob.Expr) -> gprob.Expr:
+        """An outcome as it stands where it is known inside the loops, else its variable."""
+        if names_in(outcome) <= {*self.data, *(s.name for s in loops)}:
+            return outcome
+        named = root(outcome)
+        return next((n for n in traversal.walk(outcome) if isinstance(n, gprob.Var) and n.name == named), outcome)
+
+    def _is_anew(self, loop: gprob.For, variables: Collection[str]) -> bool:
+        """Whether no variable brings densities along from one iteration of a loop to the next."""
+        around = set(variables) - declared(loop.body)
+        return all(self._is_set(v, loop, around) for v in around)
+
+    def _is_set(self, name: str, loop: gprob.For, around: Set[str]) -> bool:
+        """Whether a variable from outside a loop does not depend on what such variables were before an iteration."""
+        inside = [w for w in self.writes[name] if loop in w.path]
+        if any(w.is_whole and w.path[-1] is loop and not mentions(w.value, around) for w in inside[:1]):
+            return True
+        return not any(mentions(w.value, around) for w in inside)
+
+
+def _writes(s: gprob.Stmt, path: Path) -> Iterator[_Write]:
+    if isinstance(s, gprob.Declare) and s.value is not None:
+        yield _Write(s.name, s.value, True, path)
+    elif isinstance(s, gprob.Assign):
+        yield _Write(s.place.name, s.value, not s.place.steps, path)
+    elif isinstance(s, gprob.Unpack):
+        for place in _places(s.places):
+            yield _Write(place.name, s.value, False, path)
+
+
+def _places(places: Sequence[object]) -> Iterator[gprob.Place]:
+    for p in places:
+        if isinstance(p, gprob.Place):
+            yield p
+        elif isinstance(p, tuple):
+            yield from _places(p)
