@@ -133,3 +133,18 @@ def test_ipython_in_a_terminal_is_no_notebook(shown, module, capsys):
     del get_ipython().kernel
     stanimport.sample(module, **FEW)
     assert not shown and capsys.readouterr().err == ""
+
+
+def test_an_optimization_shows_its_steps(module, monkeypatch):
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    mode = stanimport.optimize(module, inits={"x": 3.0}, seed=1, iter=50, show_progress=True)
+    lines = screen.getvalue().split("\r")
+    assert any("log density" in t and f"{mode.info['iterations']}/50" in t for t in lines)
+
+
+def test_paths_are_counted(module, monkeypatch):
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    stanimport.pathfinder(module, num_paths=3, draws=10, num_single_draws=20, seed=1, show_progress=True)
+    assert any("3/3" in t and "path" in t for t in screen.getvalue().split("\r"))

@@ -4,6 +4,7 @@ The paths themselves are `quasi_newton_paths.py`, whose program may have been co
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -26,9 +27,9 @@ class Paths(NamedTuple):
 
 def run(
     posterior: Posterior, starts: np.ndarray, seed: int, num_draws: int = 1000, num_elbo_draws: int = 25,
-    limits: Limits | None = None,
+    limits: Limits | None = None, told: Callable[[int], None] = lambda count: None,
 ) -> Paths:  # fmt: skip
-    """Draws of one path from every start, one path after the other."""
+    """Draws of one path from every start, one path after the other; `told` hears of each."""
     ends = limits or Limits()
 
     def make(posterior: Posterior) -> Program:
@@ -38,5 +39,8 @@ def run(
 
     program = posterior.prepared(("path", num_draws, num_elbo_draws, *ends), make)
     keys = random_keys(seed, 6, count=2 * len(starts)).reshape(-1, 2, 2)
-    made = [[np.asarray(a) for a in program(k, start)] for k, start in zip(keys, starts)]
+    made = []
+    for k, start in zip(keys, starts):
+        made.append([np.asarray(a) for a in program(k, start)])
+        told(1)
     return Paths(*(np.stack(arrays) for arrays in zip(*made)))

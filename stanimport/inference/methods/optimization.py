@@ -16,6 +16,7 @@ from ..density.quantities import DrawProcessor
 from ..failures import ConvergenceError
 from ..fits.fit import Mode
 from ..fits.labels import labelled
+from ..running.progress import Progress
 from . import kinks, newton
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def optimize(
         save_iterations: keep the start and the point after every step but the last, as `fit.warmup`:
             `fit.draws(inc_warmup=True)` has them all, the mode last.
         tol_obj, tol_param: the change of the density, and the length of a step, at which "lbfgs" and "bfgs" stop too.
+        show_progress: show a bar that counts iterations, with the log density.
 
     Returns:
         The mode: a fit with one draw. `fit.converged` tells whether it is one.
@@ -82,18 +84,26 @@ def optimize(
     _verify(limits)
     posterior, chosen = posterior_of(module, data, seed, networks)
     start = initial.starting_points(posterior, inits, 1, chosen)[0]
-    found, passed = maximum(posterior, start, algorithm, jacobian, limits, save_iterations)
-    settings = {"seed": chosen, "algorithm": algorithm, "jacobian": jacobian, **limits}
+    with Progress(int(iter), show_progress) as progress:
+        found, passed = maximum(posterior, start, algorithm, jacobian, limits, save_iterations, progress)
     info = {"converged": bool(found.success), "message": str(found.message), "iterations": int(found.nit)}
     _require(info, require_converged, algorithm)
-    points, values = _before(found, passed) if save_iterations else ([], [])
-    variables = DrawProcessor(posterior, len(points) + 1)(np.stack([*points, found.x])[None], chosen)
+    settings = {"seed": chosen, "algorithm": algorithm, "jacobian": jacobian, **limits}
+    return _mode(posterior, found, passed if save_iterations else None, settings, info)
+
+
+def _mode(
+    posterior: Posterior, found: Any, passed: Passed | None, settings: dict[str, Any], info: dict[str, Any]
+) -> Mode:
+    """The fit; if the points passed on the way are kept, they are its warm-up."""
+    points, values = ([], []) if passed is None else _before(found, passed)
+    variables = DrawProcessor(posterior, len(points) + 1)(np.stack([*points, found.x])[None], settings["seed"])
     remembered.keep(posterior)
     stats = _stats([*values, found.fun], bool(info["converged"]))
     before = ({n: v[:, :-1] for n, v in variables.items()}, {n: v[:, :-1] for n, v in stats.items()})
     variables, stats = {n: v[:, -1:] for n, v in variables.items()}, {n: v[:, -1:] for n, v in stats.items()}
     return Mode(posterior.program, "optimize", variables, stats, posterior.inputs, settings, info, posterior.module,
-                before if save_iterations else None)  # fmt: skip
+                None if passed is None else before)  # fmt: skip
 
 
 def _verify(limits: Mapping[str, object]) -> None:
@@ -120,7 +130,7 @@ def _before(found: Any, passed: Passed) -> tuple[list[np.ndarray], list[float]]:
 
 def maximum(
     posterior: Posterior, start: np.ndarray, algorithm: str, jacobian: bool, limits: Mapping[str, Any],
-    keep: bool = False,
+    keep: bool = False, progress: Progress | None = None,
 ) -> tuple[Any, Passed]:  # fmt: skip
     """SciPy's result for the largest log density; its `x` is the point, its `fun` minus the log density.
 
@@ -131,7 +141,7 @@ def maximum(
         value = float(program(posterior.blank)[0])
         return scipy.optimize.OptimizeResult(x=posterior.blank, fun=-value, success=True, message="", nit=0), []
     objective = _objective(program)
-    passed = _Steps(objective, start, limits, keep)
+    passed = _Steps(objective, start, limits, keep, progress)
     if algorithm == "newton":
         hessian = newton.curvature(posterior, jacobian)
         curved = lambda x: -np.asarray(hessian(x))
@@ -151,7 +161,7 @@ def _beyond_kinks(found: Any, passed: _Steps, objective: newton.Objective, start
     """
     if not _is_stuck(found):
         return found, passed.points
-    again = _Steps(objective, start, passed.limits, passed.keep)
+    again = _Steps(objective, start, passed.limits, passed.keep, passed.progress)
     other = kinks.minimum(objective, start, passed.limits["iter"], again.note)
     if other.success and other.fun <= found.fun:
         other.nit += found.nit
@@ -175,9 +185,12 @@ def _objective(program: Callable[[np.ndarray], Any]) -> newton.Objective:
 class _Steps:
     """The point after the last step with its value, or if they are to be kept the start and those after all steps."""
 
-    def __init__(self, objective: newton.Objective, start: np.ndarray, limits: Mapping[str, Any], keep: bool):
+    def __init__(
+        self, objective: newton.Objective, start: np.ndarray, limits: Mapping[str, Any], keep: bool,
+        progress: Progress | None,
+    ):  # fmt: skip
         self.points: Passed = [(start, objective(start)[0])]
-        self.limits, self.keep = limits, keep
+        self.limits, self.keep, self.progress = limits, keep, progress
         self.gains_enough = True  # whether the last step gained more than tol_obj
         self.slope = None
         if limits.get("tol_rel_grad") is not None:
@@ -188,6 +201,8 @@ class _Steps:
         if not self.keep:
             self.points.clear()
         self.points.append((np.array(result.x), float(result.fun)))
+        if self.progress is not None:
+            self.progress.advance(1, f"log density {-result.fun:.8g}")
 
     def judge(self, result: object) -> None:
         """The same; StopIteration if the step was so small that it is the last."""

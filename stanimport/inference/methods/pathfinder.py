@@ -16,6 +16,7 @@ from ..density.paths import Paths, run
 from ..density.quantities import DrawProcessor
 from ..fits.fit import Fit
 from ..fits.labels import labelled
+from ..running.progress import Progress
 from .importance import RELIABLE, ParetoWarning
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def pathfinder(
         tol_rel_obj, tol_rel_grad: relative changes at which it ends, in units of the machine epsilon.
         psis_resample: choose among the draws of all paths by Pareto-smoothed importance weights; else the draws are
             the first of each path, in turn.
+        show_progress: show a bar that counts paths.
 
     Returns:
         The fit, with `log_p__` and `log_q__`, the log densities of posterior and approximation, the number of the path
@@ -80,7 +82,8 @@ def pathfinder(
     posterior, chosen = posterior_of(module, data, seed, networks)
     options.require_parameters(posterior.program.name, posterior.size)
     singles, starts = counts["num_single_draws"], initial.starting_points(posterior, inits, counts["num_paths"], chosen)
-    found = run(posterior, starts, chosen, singles, counts["num_elbo_draws"], limits)
+    with Progress(len(starts), show_progress, "path") as progress:
+        found = run(posterior, starts, chosen, singles, counts["num_elbo_draws"], limits, progress.advance)
     at, shape = _chosen(posterior, found, counts["draws"], psis_resample, chosen)
     settings = {"seed": chosen, "psis_resample": psis_resample, "init_alpha": init_alpha, **counts, **tolerances}
     fit = _of_draws(posterior, found, at, at // singles + 1, settings, shape)
