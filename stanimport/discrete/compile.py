@@ -19,6 +19,7 @@ from . import terms
 from .adding import without_adding_calls
 from .branches import without_continue
 from .exclusions import impossible, without_excluded
+from .logarithms import with_guarded_functions, with_guarded_logarithms
 from .lookups import looked_up
 from .nodes import apart, renamed, with_names
 from .normal import normalized, with_sizes
@@ -61,7 +62,8 @@ class Summing:
         kept = tuple(terms.rest(derived, of_derived))
         again = terms.unsettled(derived, of_derived)
         later = self.later(derived, of_derived, again)
-        model, arguments = self.model((*map(local, later), *self.source.block("model")))
+        body = (*map(local, later), *self.source.block("model"))
+        model, arguments = self.model(body)
         total = raw("discrete_log_sum__", REAL, self.source.span, *arguments)
         blocks = {
             **self.source.blocks,
@@ -72,7 +74,8 @@ class Summing:
                 *self.draw(model, arguments), *later, *self.source.block("generated quantities"),
             ),
         }  # fmt: skip
-        return replace(self.source, blocks=blocks)
+        functions = with_guarded_functions(self.source.functions, body, self.depending(body))
+        return replace(self.source, blocks=blocks, functions=functions)
 
     def later(self, derived: Stmts, of_derived: set[str], again: set[str]) -> Stmts:
         """What transformed parameters leave to the time when the discrete ones are drawn."""
@@ -109,6 +112,7 @@ class Summing:
         body = with_impossible_ones(body, found)
         declared = (*self.source.block("parameters"), *self.source.block("transformed parameters"))
         logs, body = looked_up(body, declared, discrete, found, self.names)
+        body = with_guarded_logarithms(body, found)
         made += logs
         sizes |= {s.name: s.sized for s in uses.walk_statements((*made, *body)) if isinstance(s, gprob.Declare)}
         origins = self._origins(body, static, logs)

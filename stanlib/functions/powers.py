@@ -110,16 +110,16 @@ def complex_pow(xp: Namespace, x: Array, y: Array) -> Array:
 @of_reals
 def lmultiply(xp: Namespace, x: Array, y: Array) -> Array:
     """x log(y), which is 0 where both are 0, and no number where x is 0 and log(y) is none or infinite."""
-    return _x_log_y(xp, x, y)
+    return x_log_y(xp, x, y)
 
 
 @stan_function("R multiply_log(T1 x, T2 y)", examples=[(2.0, 0.5)], removed="2.33", successor="lmultiply")
 @of_reals
 def multiply_log(xp: Namespace, x: Array, y: Array) -> Array:
-    return _x_log_y(xp, x, y)
+    return x_log_y(xp, x, y)
 
 
-def _x_log_y(xp: Namespace, x: Array, y: Array) -> Array:
+def x_log_y(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.where((x == 0) & ((y < 0) | (y == xp.inf)), xp.nan, xp.xlogy(x, y))
 
 
