@@ -38,6 +38,9 @@ class multi_normal_cholesky:
     @staticmethod
     def lpdf(xp: Namespace, y: Array, mu: Array, L: Array) -> Array:
         size = square(xp, "multi_normal_cholesky", L)
+        rows = (*xp.shape(y)[:-1], *xp.shape(mu)[:-1])
+        if rows and 0 not in rows:  # one vector may be empty
+            filled(xp, "multi_normal_cholesky", "L", L)
         return normal_terms(size, *factor_lengths(xp, L, residuals(xp, "multi_normal_cholesky", y, mu, size)))
 
     @staticmethod

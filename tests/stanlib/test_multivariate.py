@@ -212,3 +212,19 @@ def test_native_classes_have_the_same_law(name):
         inherited = type(made).__mro__[1].log_prob
         assert float(made.log_prob(y)) == pytest.approx(float(inherited(made, y)), rel=1e-10)
         assert made.sample(jax.random.PRNGKey(0), (2,)).shape == (2, *y.shape)
+
+
+# As Stan 2.35 has it: an array of vectors without components is refused, one such vector is not.
+EMPTY, ROWS, NONE = np.zeros(0), np.zeros((2, 0)), np.zeros((0, 0))
+OF_EMPTY = {"one": (EMPTY, EMPTY), "several": (ROWS, EMPTY), "means": (EMPTY, ROWS), "no vector": (NONE, EMPTY)}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("case", OF_EMPTY)
+def test_several_empty_vectors_are_refused_by_cholesky_factor(library, case):
+    y, mu = OF_EMPTY[case]
+    if case in ("several", "means"):
+        with pytest.raises(StanIndexError, match="L has size 0"):
+            call(library, "multi_normal_cholesky_lpdf", y, mu, NONE)
+    else:
+        assert call(library, "multi_normal_cholesky_lpdf", y, mu, NONE) == 0
