@@ -35,15 +35,20 @@ def _add(call: ast.expr, b: Builder, **keywords: ast.expr) -> None:
 
 
 def param(st: Context, s: gprob.Param, b: Builder) -> list[ast.stmt]:
-    """A parameter of a guide."""
-    arguments = [b.const(s.site), *([st.shape(s.sized, b)] if s.sized.shape else [])]
-    kind, named = st.constraint(s.constraint, b)
-    if kind is not None:
-        named = {"kind": b.const(kind), **named}
+    """A parameter of a guide; those of its items for a tuple."""
+    made = _parameter(st, None, s.site, s.sized, s.constraint, b, "ppl.param", {})
     if s.value is not None:
-        value = st.expr(s.value)
-        named["init"] = value if isinstance(s.value, (gprob.Const, gprob.Var)) else b.lambda_((), value)
-    return [b.assign(st.names[s.name], b.call("ppl.param", *arguments, **named))]
+        _start(made, st.expr(s.value), not isinstance(s.value, (gprob.Const, gprob.Var)), b)
+    return [b.assign(st.names[s.name], made)]
+
+
+def _start(made: ast.expr, value: ast.expr, is_computed: bool, b: Builder) -> None:
+    """Where parameters of guides start, as a keyword of their calls: what is computed is so when it is asked for."""
+    if isinstance(made, ast.Tuple):
+        for i, item in enumerate(made.elts):
+            _start(item, b.subscript(value, b.const(i)), is_computed, b)
+    else:
+        _add(made, b, init=b.lambda_((), value) if is_computed else value)
 
 
 def _prior(st: Context, s: gprob.Sample, d: gprob.Distribution, b: Builder) -> ast.expr:

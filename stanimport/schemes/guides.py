@@ -98,9 +98,11 @@ def _misplaced(program: typed.TypedProgram, declared: Stmts, block: Stmts) -> It
     for s in declared:
         if not isinstance(s, gprob.Declare):
             yield _error("the block 'guide parameters' holds declarations only", s)
-    derived = {s.name: s.site for s in program.block("transformed parameters") if isinstance(s, gprob.Declare)}
-    data = {s.name for b in ("data", "transformed data") for s in program.block(b) if isinstance(s, gprob.Declare)}
-    parameters = {s.name for s in program.block("parameters") if isinstance(s, gprob.Declare)}
+    if all(isinstance(s, gprob.Declare) for s in declared):
+        yield from _unknown_before(program, declared)
+    derived = _sites(program.block("transformed parameters"))
+    data = set(_sites(program.block("data"), program.block("transformed data")))
+    parameters = set(_sites(program.block("parameters")))
     for s in _simple(block):
         if isinstance(s, typed.Increment):
             yield _error("a guide can't add to the target: it is a law to draw from", s)
@@ -108,6 +110,28 @@ def _misplaced(program: typed.TypedProgram, declared: Stmts, block: Stmts) -> It
             yield _unsampled(s, data)
         for name in names_in(s) & derived.keys():
             yield _error(f"a guide can't read the transformed parameter {derived[name]}", s)
+
+
+def _unknown_before(program: typed.TypedProgram, declared: Stmts) -> Iterator[Diagnostic]:
+    """Guide parameters that depend on what is drawn, and those whose domain another one moves.
+
+    Inference begins with them, and transforms each by the domain that it began with.
+    """
+    drawn, known = _sites(program.block("parameters"), program.block("transformed parameters")), _sites(declared)
+    for s in declared:
+        assert isinstance(s, gprob.Declare)
+        domain = () if s.constraint is None else (s.constraint,)
+        for name in sorted(names_in((*domain, *filter(None, (s.value,)))) & drawn.keys()):
+            yield _error(f"the guide parameter {s.site} can't depend on {drawn[name]}, which is drawn", s)
+        for name in sorted(names_in(domain) & known.keys()):
+            message = f"the domain of the guide parameter {s.site} depends on {known[name]}, which inference moves"
+            hint = f"give it one of data, and compute what moves in the guide: {known[name]} + d of a `real<lower=0> d;`"
+            yield replace(_error(message, s), hint=hint)
+
+
+def _sites(*blocks: Stmts) -> dict[str, str | None]:
+    """What blocks declare, by the names of the variables."""
+    return {s.name: s.site for b in blocks for s in b if isinstance(s, gprob.Declare)}
 
 
 def _unsampled(s: typed.Tilde, data: set[str]) -> Diagnostic:

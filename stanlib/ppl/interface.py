@@ -91,8 +91,9 @@ class Sites(Protocol):
         """The law of a parameter whose elements have laws that read others: its log density, and what draws it."""
 
     def param(
-        self, name: str, shape: Sequence[int] = (), kind: str | None = None, init: Value | None = None, **arguments: Any
-    ) -> Value:
+        self, name: str, shape: Sequence[int] = (), kind: str | None = None, init: Value | None = None,
+        complex: bool = False, **arguments: Any,
+    ) -> Value:  # fmt: skip
         """A parameter of a guide, which inference optimises."""
 
     def approximate(

@@ -18,6 +18,7 @@ from numpyro.distributions import (
 )
 
 from ..declared_domains import check_domain
+from ..starts import part_of, start_of
 from ..values import check_event, check_law
 from .distributions import of_shape
 from .sites import latent
@@ -63,21 +64,26 @@ def sample_unconstrained(
 
 
 def param(
-    name: str, shape: Sequence[int] = (), kind: str | None = None, init: object = None, **arguments: object
-) -> Any:
+    name: str, shape: Sequence[int] = (), kind: str | None = None, init: object = None, complex: bool = False,
+    **arguments: object,
+) -> Any:  # fmt: skip
     """A parameter of a guide, which inference optimises on its domain.
 
     It starts from `init`, a value or a function without arguments that returns it, or where Stan starts parameters:
-    uniform on (-2, 2) in unconstrained space. Other arguments as for `sample`.
+    uniform on (-2, 2) in unconstrained space. The parts of a complex one are parameters by themselves. Other arguments
+    as for `sample`.
     """
+    if complex:
+        parts = [param(f"{name}.{p}", shape, init=part_of(init, p)) for p in ("real", "imag")]
+        return parts[0] + 1j * parts[1]
     check_domain(name, shape, kind, arguments)
     sizes = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, sizes, name)
 
     def start(key: jax.Array) -> Any:
-        if init is not None:
-            return jnp.broadcast_to(jnp.asarray(init() if callable(init) else init, float), sizes)
         transform = biject_to(support)
+        if init is not None:
+            return jnp.asarray(start_of(name, init, sizes, kind, arguments, transform.inv), float)
         return transform(jax.random.uniform(key, transform.inverse_shape(sizes), minval=-2.0, maxval=2.0))
 
     return numpyro.param(name, start, constraint=support)

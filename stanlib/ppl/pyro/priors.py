@@ -12,6 +12,7 @@ from pyro.distributions import ExpandedDistribution, Independent, Normal, TorchD
 from torch.distributions import biject_to, constraints
 
 from ..declared_domains import check_domain
+from ..starts import part_of, start_of
 from ..values import check_event, check_law
 from .bounds import known, recorded
 from .distributions import of_shape, tensors
@@ -95,21 +96,26 @@ def sample_unconstrained(
 
 
 def param(
-    name: str, shape: Sequence[int] = (), kind: str | None = None, init: object = None, **arguments: object
-) -> Any:
+    name: str, shape: Sequence[int] = (), kind: str | None = None, init: object = None, complex: bool = False,
+    **arguments: object,
+) -> Any:  # fmt: skip
     """A parameter of a guide, which inference optimises on its domain.
 
     It starts from `init`, a value or a function without arguments that returns it, or where Stan starts parameters:
-    uniform on (-2, 2) in unconstrained space. Other arguments as for `sample`.
+    uniform on (-2, 2) in unconstrained space. The parts of a complex one are parameters by themselves. Other arguments
+    as for `sample`.
     """
+    if complex:
+        parts = [param(f"{name}.{p}", shape, init=part_of(init, p)) for p in ("real", "imag")]
+        return parts[0] + 1j * parts[1]
     sizes = tuple(map(int, shape))
     support = domain_of(name, sizes, kind, arguments)
 
     def start() -> torch.Tensor:
-        if init is not None:
-            value = init() if callable(init) else init
-            return torch.as_tensor(value, dtype=torch.get_default_dtype()).expand(sizes).clone()
         transform = biject_to(support)
+        if init is not None:
+            value = start_of(name, init, sizes, kind, arguments, lambda v: transform.inv(torch.as_tensor(v)))
+            return torch.as_tensor(value, dtype=torch.get_default_dtype()).clone()
         return transform(torch.rand(transform.inverse_shape(torch.Size(sizes))) * 4.0 - 2.0)
 
     return once(("param", name), lambda: pyro.param(name, start, constraint=support))
