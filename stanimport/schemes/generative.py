@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 
 from stanlib.dataclass import dataclass
-from stanlib.types import INT, scalar_of
+from stanlib.types import COMPLEX, INT, scalar_of
 
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal, typed
@@ -20,6 +20,7 @@ from .branches import lift
 from .comprehensive import map_statements
 from .dependence import arrange
 from .priors import NoPrior, prior, subject
+from .sites import root
 
 Stmts = tuple[gprob.Stmt, ...]
 
@@ -125,7 +126,7 @@ class _Generative:
         if parameter is None and self._is_computed_of_data(s.value):
             return s
         if parameter is None:
-            self.refuse("the left side of ~ must be data or a parameter as a whole to be generative", s, _WHOLE)
+            self.refuse(*self._no_parameter(s))
             return s
         try:
             law = prior(parameter, s.value, s.distribution, self.static)
@@ -136,11 +137,23 @@ class _Generative:
             return s
         return replace(parameter, span=s.span, distribution=law)
 
+    def _no_parameter(self, s: gprob.Observe) -> tuple[str, gprob.Stmt, str]:
+        """What to say of a law of something else than data and whole parameters: the message, where, and a hint."""
+        part = self.parameters.get(root(s.value) or "")
+        if part is not None and scalar_of(part.sized.type) == COMPLEX:
+            hint = "declare two real parameters, and make the complex number of them"
+            return f"the parts of the complex {part.site} can't have laws of their own", s, hint
+        if part is not None and part.sized.items:
+            hint = "declare its items as parameters by themselves"
+            return f"the items of the tuple {part.site} can't have laws of their own", s, hint
+        return "the left side of ~ must be data or a parameter as a whole to be generative", s, _WHOLE
+
     def _free(self, s: gprob.Observe, value: gprob.Apply) -> gprob.Stmt:
         """The sample of a parameter by a law of the unconstrained one."""
         parameter = self.parameters.get(free.subject(value) or "")
         if parameter is None:
-            self.refuse("what is unconstrained must be a parameter as a whole", s)
+            of = f", not a part of {part.site}" if (part := self.parameters.get(root(value) or "")) else ""
+            self.refuse(f"what is unconstrained must be a parameter as a whole{of}", s)
             return s
         try:
             law = free.law(parameter, value, s.distribution)

@@ -125,7 +125,7 @@ def _unknown_before(program: typed.TypedProgram, declared: Stmts) -> Iterator[Di
             yield _error(f"the guide parameter {s.site} can't depend on {drawn[name]}, which is drawn", s)
         for name in sorted(names_in(domain) & known.keys()):
             message = f"the domain of the guide parameter {s.site} depends on {known[name]}, which inference moves"
-            hint = f"give it one of data, and compute what moves in the guide: {known[name]} + d of a `real<lower=0> d;`"
+            hint = f"give it one of data, and compute the rest in the guide: {known[name]} + d of a `real<lower=0> d;`"
             yield replace(_error(message, s), hint=hint)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
+from stanlib import constraints
 from stanlib.dataclass import dataclass
 from stanlib.types import INT
 
@@ -89,6 +90,8 @@ def _verify(law: _Law, dynamic: set[str], networks: frozenset[str]) -> None:
     """Raises StanSemanticError: naming a law of an element, or a statement around it, that can't be drawn."""
     sizes = {len(stepped.singles(o.value) or ()) for o in law.laws}
     for o in law.laws:
+        _verify_part(law.parameter, o)
+    for o in law.laws:
         if stepped.singles(o.value) is None:
             raise refused("the law of a slice can't be sampled", o, "write a loop over its elements")
         if len(sizes) > 1:
@@ -104,6 +107,18 @@ def _verify(law: _Law, dynamic: set[str], networks: frozenset[str]) -> None:
                 hint = "keep what it computes in a variable before the loop"
                 raise refused("a network can't be called beside laws of elements", s, hint)
     _verify_between(law)
+
+
+def _verify_part(parameter: gprob.Sample, o: gprob.Observe) -> None:
+    """Raises StanSemanticError: for a part of what is constrained as a whole, as a column of a stochastic matrix."""
+    c = parameter.constraint
+    if c is None or c.kind in constraints.PLAIN:
+        return
+    indices, around = stepped.singles(o.value), len(parameter.sized.shape) - constraints.get(c.kind).event_dims
+    if indices is None or len(indices) > around:
+        hint = "give the whole a law, or leave it out; rows and columns of their own are an array of simplexes"
+        message = f"parts of {parameter.site}, which is constrained as a whole ({c.kind}), can't have laws"
+        raise refused(message, o, hint)
 
 
 def _verify_drawn(parameter: gprob.Sample, o: gprob.Observe) -> None:

@@ -13,8 +13,8 @@ from .values import fit, satisfies, text, violation
 
 
 def start_of(
-    name: str, init: Any, shape: Sequence[int], kind: str | None, arguments: Mapping[str, object],
-    unconstrained: Callable[[Any], Any],
+    name: str, init: object, shape: Sequence[int], kind: str | None, arguments: Mapping[str, object],
+    unconstrained: Callable[[object], object],
 ) -> Any:  # fmt: skip
     """The value at which a parameter starts: `init`, or what it returns if it is a function without arguments.
 
@@ -32,17 +32,18 @@ def start_of(
     inside = None if kind == AFFINE else satisfies(value, kind, dict(arguments))
     if inside is not None and not np.all(_known(inside)):
         raise StanDomainError(str(violation(name, value, kind, arguments)))
-    if not np.all(np.isfinite(_known(unconstrained(value)))):
+    free = _known(unconstrained(value))
+    if free is not None and not np.all(np.isfinite(free)):
         raise StanDomainError(f"{name} starts from {text(value)}, where its domain ends: it could not be learned")
     return value
 
 
-def part_of(init: Any, part: str) -> Callable[[], Any] | None:
+def part_of(init: object, part: str) -> Callable[[], object] | None:
     """Where the real or the imaginary part, "real" or "imag", of a complex parameter starts; None if nobody says."""
     if init is None:
         return None
 
-    def start() -> Any:
+    def start() -> object:
         value = init() if callable(init) else init
         return getattr(namespace((value,)).asarray(value), part)
 

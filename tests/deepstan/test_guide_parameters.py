@@ -102,6 +102,22 @@ def test_starts_have_the_size_and_are_inside_of_the_domain(backend, declared, er
         run(backend, declared, "a ~ normal(0, 1);")
 
 
+def test_starts_are_checked_where_jax_traces(x64):
+    """As `variational` begins."""
+    import jax
+    from numpyro import handlers
+
+    source = PROGRAM.format("", "vector<lower=0>[K] m = [1, {}]';", "a ~ normal(m, 1);")
+    for second, said in (("2", ""), ("0", "where its domain ends"), ("-1", "must be within its bounds")):
+        module = stanimport.loads(source.replace("{}", second))
+        started = jax.jit(lambda key, module=module: handlers.seed(module.guide, key)(**DATA)["a"])
+        if said:
+            with pytest.raises(StanDomainError, match=said):
+                started(jax.random.PRNGKey(0))
+        else:
+            assert np.isfinite(started(jax.random.PRNGKey(0))).all()
+
+
 @pytest.mark.parametrize("declared, drawn, said", [
     ("real<lower=0> p; real<lower=p> q;", "", "the domain of the guide parameter q depends on p, which"),
     ("real p; tuple(real, real<upper=p>) q;", "", "the domain of the guide parameter q depends on p"),

@@ -332,6 +332,19 @@ REFUSED = {
     "what stands between": (
         "vector[2] z;", "real x = 1; z[1] ~ normal(x, 1); x = 2; z[2] ~ normal(x, 1);", "stands between laws",
     ),
+    "columns of a stochastic matrix": (
+        "column_stochastic_matrix[D, N] z;", "for (n in 1:N) z[, n] ~ dirichlet(rep_vector(1, D));",
+        r"parts of z, which is constrained as a whole \(column_stochastic_matrix\), can't have laws",
+    ),
+    "rows of a stochastic matrix": (
+        "row_stochastic_matrix[N, D] z;", "for (n in 1:N) z[n] ~ dirichlet(rep_vector(1, D));", "parts of z, which",
+    ),
+    "elements of a simplex": ("simplex[2] z;", "z[1] ~ beta(1, 1); z[2] ~ beta(1, 1);", "parts of z, which"),
+    "parts of complex numbers": (
+        "complex z; array[2] complex w;", "get_real(z) ~ normal(0, 1); get_imag(w[1]) ~ normal(0, 1);",
+        "(?s)the parts of the complex z can't have laws of their own.*the parts of the complex w",
+    ),
+    "items of tuples": ("tuple(real, real) z;", "z.1 ~ normal(0, 1);", "the items of the tuple z can't have laws"),
     "both ways": (
         "vector[T] z; vector[T] w;", """
         z[1] ~ normal(0, 1); w[1] ~ normal(0, 1);

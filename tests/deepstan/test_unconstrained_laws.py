@@ -88,6 +88,7 @@ def test_branches_choose_among_such_laws(x64):
     ("real b;", "lower_bound_unconstrain(b, 0) ~ normal(m, s);", "another transform than the declaration's: nothing"),
     ("ordered[2] b;", "positive_ordered_unconstrain(b) ~ normal(m, s);", "another transform"),
     ("ordered[2] b;", "ordered_unconstrain(b) ~ lognormal(m, s);", "is not one of all real numbers"),
+    ("array[2] simplex[3] b;", "for (i in 1:2) simplex_unconstrain(b[i]) ~ normal(m, s);", "whole, not a part of b"),
     ("ordered[2] b;", "ordered_unconstrain(2 * b) ~ normal(m, s);", "must be a parameter as a whole"),
     ("real<lower=0> b;", "lower_bound_unconstrain(b, 0) ~ normal(b, s);", "depends on b itself"),
     ("real<lower=0> b;", "b ~ normal(m, s);", "give the unconstrained parameter a law"),

@@ -21,6 +21,7 @@ from pyro.poutine.messenger import Messenger
 
 from stanlib.errors import StanError
 from stanlib.ppl.pyro.priors import log_share
+from stanlib.ppl.pyro.unchanging import unchanging
 from stanlib.rejection import explaining
 from stanlib.solvers.control import controlled_derivatives
 
@@ -254,13 +255,19 @@ def sample(
                   settings["show_progress"]) as progress:  # fmt: skip
         for i in range(settings["chains"]):
             with double_precision(settings["seed"] * 1009 + i), pyro.get_param_store().scope():
-                density = Density(module, {}, inputs)
+                density = _settled(module, inputs)
                 density.wanted = wanted
                 chains.append(_chain(density, inits[i], settings, progress))
     variables, stats, sizes = zip(*chains)
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")} | {"method": "pyro"}
     return Fit(module.stan, "sample", stacked(list(variables)), stacked(list(stats)), inputs, kept,
                {"step_size": np.asarray(sizes)}, keeping_weights(module, {}))  # fmt: skip
+
+
+def _settled(module: Module, inputs: Mapping[str, object]) -> Density:
+    """The density, whose networks stay as they are. Raises StanNetworkError for one that is no function then."""
+    with unchanging():
+        return Density(module, {}, inputs)
 
 
 def _fixed(
@@ -272,7 +279,7 @@ def _fixed(
     inputs = transformed_data(module, settings["seed"], read_data(data))
     for i in range(settings["chains"]):
         with double_precision(settings["seed"] * 1009 + i), pyro.get_param_store().scope():
-            density = Density(module, {}, inputs)
+            density = _settled(module, inputs)
             density.wanted = wanted
             point = density.start(inits[i]) if density.size else torch.zeros(0)
             chains.append(density.variables(point.expand(count, -1)))

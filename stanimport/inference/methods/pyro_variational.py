@@ -12,6 +12,8 @@ from pyro import poutine
 from pyro.distributions import transforms
 from pyro.infer import SVI, Trace_ELBO, autoguide
 
+from stanlib.ppl.pyro.unchanging import evaluating
+
 from .. import options
 from ..fits.fit import Fit
 from ..io.data import read_data
@@ -60,13 +62,15 @@ def variational(
         density = Density(module, read_data(data))
         if settings["algorithm"] == "guide":
             losses = _train(module.model, guide, density.inputs, settings, show)
-            made = stacked([_guided(density, guide, khat) for _ in range(settings["draws"])])
+            with evaluating(module.model.networks.values()):
+                made = stacked([_guided(density, guide, khat) for _ in range(settings["draws"])])
+                losses = losses - _constant(density, guide)
             stats = {n: made.pop(n) for n in ("lp__", "log_p__", "log_q__") if n in made}
-            variables, losses = made, losses - _constant(density, guide)
+            variables = made
         else:
             points, log_q, losses = _automatic(density, inits, settings, show)
-            variables = density.variables(points)
-            with torch.no_grad():
+            with torch.no_grad(), evaluating(module.model.networks.values()):
+                variables = density.variables(points)
                 log_p = np.asarray([float(density(p)) for p in points])
             stats = {"lp__": log_p, "log_p__": log_p, "log_q__": log_q}
         params = {n: array(v) for n, v in pyro.get_param_store().items()}

@@ -12,6 +12,7 @@ from numpyro.contrib.module import eqx_module, nnx_module
 
 from ...errors import StanError
 from ...networks import Network
+from .network_advice import advising
 
 SEPARATOR = "$params."  # between the name of a network and that of a parameter of its
 TRAINED = "run under numpyro.handlers.substitute with the parameters that SVI returned, or pass the network, {}=..."
@@ -37,10 +38,11 @@ def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: M
     if library not in ("flax", "equinox"):
         raise _no_module(network, module, library)
     arguments = [jnp.asarray(x) for x in inputs]
-    if lifted:
-        return _with_lifted(network, module, library, lifted)(*arguments)
-    register = nnx_module if library == "flax" else eqx_module
-    return network.registered(lambda: register(network.name, module), lambda: _is_trained(network))(*arguments)
+    with advising(network, module, library):
+        if lifted:
+            return _with_lifted(network, module, library, lifted)(*arguments)
+        register = nnx_module if library == "flax" else eqx_module
+        return network.registered(lambda: register(network.name, module), lambda: _is_trained(network))(*arguments)
 
 
 def _is_trained(network: Network) -> bool:

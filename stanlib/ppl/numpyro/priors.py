@@ -3,10 +3,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import numpyro
 from numpyro.distributions import (
     Distribution,
@@ -83,10 +85,16 @@ def param(
     def start(key: jax.Array) -> Any:
         transform = biject_to(support)
         if init is not None:
-            return jnp.asarray(start_of(name, init, sizes, kind, arguments, transform.inv), float)
+            return jnp.asarray(start_of(name, init, sizes, kind, arguments, partial(_inverse, transform)), float)
         return transform(jax.random.uniform(key, transform.inverse_shape(sizes), minval=-2.0, maxval=2.0))
 
     return numpyro.param(name, start, constraint=support)
+
+
+def _inverse(transform: Any, value: object) -> np.ndarray:
+    """The unconstrained value of one that is known, which it is where JAX traces, too."""
+    with jax.ensure_compile_time_eval():
+        return np.asarray(transform.inv(value))
 
 
 def approximate(

@@ -19,6 +19,7 @@ from ...arrays.jax import callbacks
 from ...errors import StanDerivativeError
 from ...networks import Network
 from ..pyro import networks as pyros
+from ..pyro.unchanging import looked_at
 
 Run = Callable[[Sequence[torch.Tensor], Sequence[torch.Tensor]], list[torch.Tensor]]  # of real and integer arguments
 
@@ -29,17 +30,24 @@ class Untrained:
     def __init__(self, module: torch.nn.Module):
         self.module = copy.deepcopy(module)
 
-    def for_inputs(self, call: Callable[[torch.nn.Module], object]) -> tuple[torch.nn.Module, Any]:
+    def for_inputs(
+        self, network: Network, call: Callable[[torch.nn.Module], object]
+    ) -> tuple[torch.nn.Module, Any]:  # fmt: skip
         """The module that is called, and what `call(module)` returns of it.
 
         That is a copy in double precision, which line searches and differences need, but for modules that insist on
         less and fail then.
+
+        Raises:
+            StanNetworkError: for one that is no function of its arguments.
         """
         exact = copy.deepcopy(self.module).double()
         try:
-            return exact, call(exact)
+            with looked_at(network, exact):
+                return exact, call(exact)
         except RuntimeError:
-            return self.module, call(self.module)
+            with looked_at(network, self.module):
+                return self.module, call(self.module)
 
 
 def call(network: Network, untrained: Untrained, inputs: Sequence[Any], lifted: Mapping[str, Any]) -> Any:
@@ -60,8 +68,10 @@ def call(network: Network, untrained: Untrained, inputs: Sequence[Any], lifted: 
 
     known = [x if isinstance(x, (np.ndarray, np.generic, float, int)) else None for x in given]
     examples = [np.zeros(np.shape(x), jnp.result_type(x)) if k is None else np.asarray(k) for x, k in zip(given, known)]
+
     with torch.no_grad():
-        module, like = untrained.for_inputs(lambda m: called(m, *_parted(map(torch.tensor, examples), real)))
+        parted = _parted(map(torch.tensor, examples), real)
+        module, like = untrained.for_inputs(network, lambda m: called(m, *parted))
     if not _is_array(like):
         return like
     leaves, structure = jax.tree.flatten(like)

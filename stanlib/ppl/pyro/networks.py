@@ -1,6 +1,7 @@
 """Networks on Pyro: torch modules, registered with Pyro; lifted parameters through a functional call."""
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from ...errors import StanError
 from ...networks import Network
 from .distributions import tensors
 from .particles import once
+from .unchanging import is_asked, looked_at
 
 SEPARATOR = "$$$"  # between the name of a network and that of a parameter of its
 TRAINED = "Pyro's store of parameters lacks some; load what SVI has trained, or pass the network, {}=..."
@@ -30,6 +32,14 @@ def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: M
     """
     if not isinstance(module, torch.nn.Module):
         raise _no_module(network, module)
+    with looked_at(network, module) if is_asked() else contextlib.nullcontext():
+        return _called(network, module, inputs, lifted)
+
+
+def _called(
+    network: Network, module: torch.nn.Module, inputs: Sequence[Any], lifted: Mapping[str, Any]
+) -> torch.Tensor:  # fmt: skip
+    """The output of a torch module, and its parameters registered with Pyro."""
     arguments = _converted(module, inputs)
     if not lifted and network.is_given:
         registered = network.registered(
@@ -80,8 +90,8 @@ def flat_weights(weights: Mapping[str, object]) -> Mapping[str, Any]:
 
 
 def with_weights(module: torch.nn.Module, weights: Mapping[str, Any]) -> torch.nn.Module:
-    """A copy of the module with these weights, of all of its parameters and buffers or of some."""
-    made = copy.deepcopy(module)
+    """A copy of the module with these weights, of all of its parameters and buffers or of some, in evaluation mode."""
+    made = copy.deepcopy(module).eval()
     with torch.no_grad():
         for name, tensor in _tensors(made):
             if name in weights:

@@ -13,6 +13,7 @@ from pyro.infer import Trace_ELBO, autoguide
 from pyro.poutine.messenger import Messenger
 
 from stanlib.errors import StanError
+from stanlib.ppl.pyro.unchanging import evaluating
 
 from ... import options, tuples
 from ...modules import keeping_weights
@@ -62,8 +63,12 @@ class Steps:
 
     @contextlib.contextmanager
     def _inside(self, state: State | None, tag: int = 0) -> Iterator[None]:
-        """Double precision, this optimization's parameters and random numbers; afterwards all is as it was."""
-        with double_precision(self.settings["seed"] * 1009 + tag):
+        """Double precision, this optimization's parameters and random numbers; afterwards all is as it was.
+
+        What is computed of them, which has tags, is so with networks in evaluation mode.
+        """
+        used = evaluating(self.module.model.networks.values()) if tag else contextlib.nullcontext()
+        with double_precision(self.settings["seed"] * 1009 + tag), used:
             with pyro.get_param_store().scope(self.store) as self.store:
                 if state is not None:
                     self._load(state["values"])
