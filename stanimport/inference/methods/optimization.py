@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import scipy.optimize
+from scipy.optimize import OptimizeResult
 
 from ...errors import warn
 from .. import options
@@ -88,21 +89,22 @@ def optimize(
         found, passed = maximum(posterior, start, algorithm, jacobian, limits, save_iterations, progress)
     info = {"converged": bool(found.success), "message": str(found.message), "iterations": int(found.nit)}
     _require(info, require_converged, algorithm)
-    settings = {"seed": chosen, "algorithm": algorithm, "jacobian": jacobian, **limits}
-    return _mode(posterior, found, passed if save_iterations else None, settings, info)
+    settings = {"algorithm": algorithm, "jacobian": jacobian, **limits}
+    return _mode(posterior, found, passed if save_iterations else None, chosen, settings, info)
 
 
 def _mode(
-    posterior: Posterior, found: Any, passed: Passed | None, settings: dict[str, Any], info: dict[str, Any]
-) -> Mode:
+    posterior: Posterior, found: OptimizeResult, passed: Passed | None, seed: int, settings: Mapping[str, object],
+    info: dict[str, object],
+) -> Mode:  # fmt: skip
     """The fit; if the points passed on the way are kept, they are its warm-up."""
     points, values = ([], []) if passed is None else _before(found, passed)
-    variables = DrawProcessor(posterior, len(points) + 1)(np.stack([*points, found.x])[None], settings["seed"])
+    variables = DrawProcessor(posterior, len(points) + 1)(np.stack([*points, found.x])[None], seed)
     remembered.keep(posterior)
     stats = _stats([*values, found.fun], bool(info["converged"]))
     before = ({n: v[:, :-1] for n, v in variables.items()}, {n: v[:, :-1] for n, v in stats.items()})
     variables, stats = {n: v[:, -1:] for n, v in variables.items()}, {n: v[:, -1:] for n, v in stats.items()}
-    return Mode(posterior.program, "optimize", variables, stats, posterior.inputs, settings, info, posterior.module,
+    return Mode(posterior.program, "optimize", variables, stats, posterior.inputs, {"seed": seed, **settings}, info, posterior.module,
                 None if passed is None else before)  # fmt: skip
 
 
@@ -122,7 +124,7 @@ def _stats(values: Sequence[float], converged: bool) -> dict[str, np.ndarray]:
 Passed = list[tuple[np.ndarray, float]]  # points with minus the log density there
 
 
-def _before(found: Any, passed: Passed) -> tuple[list[np.ndarray], list[float]]:
+def _before(found: OptimizeResult, passed: Passed) -> tuple[list[np.ndarray], list[float]]:
     """The points that were passed before the one that was found, and the values there."""
     kept = passed[:-1] if passed and np.array_equal(passed[-1][0], found.x) else passed
     return [x for x, _ in kept], [v for _, v in kept]
@@ -139,7 +141,7 @@ def maximum(
     program = posterior.gradient(jacobian)
     if not posterior.size:
         value = float(program(posterior.blank)[0])
-        return scipy.optimize.OptimizeResult(x=posterior.blank, fun=-value, success=True, message="", nit=0), []
+        return OptimizeResult(x=posterior.blank, fun=-value, success=True, message="", nit=0), []
     objective = _objective(program)
     passed = _Steps(objective, start, limits, keep, progress)
     if algorithm == "newton":
