@@ -104,8 +104,8 @@ def _mode(
     stats = _stats([*values, found.fun], bool(info["converged"]))
     before = ({n: v[:, :-1] for n, v in variables.items()}, {n: v[:, :-1] for n, v in stats.items()})
     variables, stats = {n: v[:, -1:] for n, v in variables.items()}, {n: v[:, -1:] for n, v in stats.items()}
-    return Mode(posterior.program, "optimize", variables, stats, posterior.inputs, {"seed": seed, **settings}, info, posterior.module,
-                None if passed is None else before)  # fmt: skip
+    return Mode(posterior.program, "optimize", variables, stats, posterior.inputs, {"seed": seed, **settings}, info,
+                posterior.module, None if passed is None else before)  # fmt: skip
 
 
 def _verify(limits: Mapping[str, object]) -> None:
