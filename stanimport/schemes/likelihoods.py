@@ -23,6 +23,7 @@ class _Write(NamedTuple):
     value: gprob.Expr
     is_whole: bool
     path: Path
+    at: int  # the number of the statement in the order of the text
 
 
 class Likelihoods:
@@ -40,10 +41,10 @@ class Likelihoods:
     ):
         self.data, self.is_density = set(data), is_density
         self.seen = self.data | set(parameters)  # in all of the body
-        self.paths = {id(s): path for s, path in leaves(body)}
+        self.places = {id(s): (path, i) for i, (s, path) in enumerate(leaves(body))}
         self.writes: dict[str, list[_Write]] = {}
-        for s, path in leaves(body):
-            for w in _writes(s, path):
+        for i, (s, path) in enumerate(leaves(body)):
+            for w in _writes(s, path, i):
                 self.writes.setdefault(w.name, []).append(w)
 
     def before(self, s: typed.Increment) -> tuple[gprob.Expr, ...] | None:
@@ -53,9 +54,10 @@ class Likelihoods:
         None if there are such of variables that the increment does not see, or of several iterations before it.
         """
         variables = self._reached(s.value)
-        loops = [t for t in self.paths.get(id(s), ()) if isinstance(t, gprob.For)]
+        path, at = self.places.get(id(s), ((), 0))
+        loops = [t for t in path if isinstance(t, gprob.For)]
         writes = [w for v in variables for w in self.writes[v] if any(self.within(w.value))]
-        if not all(self._is_anew(t, variables) for t in loops if any(t in w.path for w in writes)):
+        if not all(self._is_anew(t, variables, at) for t in loops if any(_stands_in(w, t) for w in writes)):
             return None
         found = [y for w in writes for y in self.within(w.value)]
         return tuple(self._seen_in(loops, y) for y in found) if all(root(y) in self.seen for y in found) else None
@@ -86,27 +88,36 @@ class Likelihoods:
         named = root(outcome)
         return next((n for n in traversal.walk(outcome) if isinstance(n, gprob.Var) and n.name == named), outcome)
 
-    def _is_anew(self, loop: gprob.For, variables: Collection[str]) -> bool:
-        """Whether no variable brings densities along from one iteration of a loop to the next."""
+    def _is_anew(self, loop: gprob.For, variables: Collection[str], at: int) -> bool:
+        """Whether no variable brings densities along to the statement `at` of a loop from iterations before."""
         around = set(variables) - declared(loop.body)
-        return all(self._is_set(v, loop, around) for v in around)
+        return all(self._is_set(v, loop, around, at) for v in around)
 
-    def _is_set(self, name: str, loop: gprob.For, around: Set[str]) -> bool:
-        """Whether a variable from outside a loop does not depend on what such variables were before an iteration."""
-        inside = [w for w in self.writes[name] if loop in w.path]
-        if any(w.is_whole and w.path[-1] is loop and not mentions(w.value, around) for w in inside[:1]):
-            return True
-        return not any(mentions(w.value, around) for w in inside)
+    def _is_set(self, name: str, loop: gprob.For, around: Set[str], at: int) -> bool:
+        """Whether each iteration sets a variable from outside before the statement, not from what such ones were."""
+        inside = [w for w in self.writes[name] if _stands_in(w, loop)]
+        if inside and inside[0].at < at and inside[0].is_whole and inside[0].path[-1] is loop:
+            inside = inside[:1]  # it sets all of the variable, whatever comes after
+        return all(w.at < at and _is_certain(w, loop) and not mentions(w.value, around) for w in inside)
 
 
-def _writes(s: gprob.Stmt, path: Path) -> Iterator[_Write]:
+def _stands_in(w: _Write, loop: gprob.For) -> bool:
+    return any(t is loop for t in w.path)
+
+
+def _is_certain(w: _Write, loop: gprob.For) -> bool:
+    """Whether there is no condition between a loop and a statement in it."""
+    return all(isinstance(t, gprob.For) for t in w.path[[t is loop for t in w.path].index(True) :])
+
+
+def _writes(s: gprob.Stmt, path: Path, at: int) -> Iterator[_Write]:
     if isinstance(s, gprob.Declare) and s.value is not None:
-        yield _Write(s.name, s.value, True, path)
+        yield _Write(s.name, s.value, True, path, at)
     elif isinstance(s, gprob.Assign):
-        yield _Write(s.place.name, s.value, not s.place.steps, path)
+        yield _Write(s.place.name, s.value, not s.place.steps, path, at)
     elif isinstance(s, gprob.Unpack):
         for place in _places(s.places):
-            yield _Write(place.name, s.value, False, path)
+            yield _Write(place.name, s.value, False, path, at)
 
 
 def _places(places: Sequence[object]) -> Iterator[gprob.Place]:

@@ -67,6 +67,8 @@ SUMS_SO_FAR = {
     "a total": f"real lp = 0; for (n in 1:N) {{ lp += {PART}; target += lp; }}",
     "a mixture": f"""vector[2] ps = rep_vector(0, 2);
         for (n in 1:N) {{ ps[1] += {PART}; ps[2] += {WIDE}; target += log_sum_exp(ps); }}""",
+    "set afterwards": f"real lp = 0; for (n in 1:N) {{ target += lp; lp = {PART}; }}",
+    "set under a condition": f"real lp = 0; for (n in 1:N) {{ if (w[n] > 1) lp = {PART}; target += lp; }}",
     "an array": f"""vector[N] lp; lp[1] = normal_lpdf(y[1] | a * x[1], 1);
         for (n in 2:N) {{ lp[n] = log_sum_exp(lp[n - 1], 0) + {PART}; target += lp[n]; }}""",
 }
