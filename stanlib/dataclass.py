@@ -55,11 +55,14 @@ def _reader(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
     """A function that reads these attributes."""
     if len(names) > 1:
         return attrgetter(*names)
-    return lambda instance: tuple(getattr(instance, n) for n in names)
+    read = [attrgetter(n) for n in names]
+    return lambda instance: tuple([r(instance) for r in read])
 
 
 def _equality(values: Callable[[Any], tuple[object, ...]]) -> Callable[[Any, object], Any]:
     def equals(self: object, other: object) -> object:
+        if self is other:
+            return True
         return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
 
     return equals

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from stanlib import registry
+from stanlib import overloads, registry
 from stanlib.types import (
     INT,
     MATRIX,
@@ -193,7 +193,7 @@ def _truncation(c: Context, s: ast.Tilde) -> list[Typed | None]:
 def _distribution(c: Context, s: ast.Tilde, arguments: list[Typed]) -> gprob.Distribution:
     """The density that `~ name(...)` means; all arguments, the value included, promoted."""
     name = s.distribution.text
-    failures: list[explain.Failure] = []
+    tried: list[tuple[str, overloads.Resolution[calls.Callee]]] = []
     old = () if c.strict else (legacy.USER_DENSITY,)
     for suffix in ("_lpmf", "_lpdf", *old):
         if suffix in old and not c.functions.find(name + suffix):
@@ -207,7 +207,8 @@ def _distribution(c: Context, s: ast.Tilde, arguments: list[Typed]) -> gprob.Dis
         if resolution.ambiguous:
             found = [calls.signature_of(x) for x in resolution.ambiguous]
             c.fail(*explain.ambiguous(s.distribution, s.span, arguments, found))
-        failures += calls.described(name + suffix, resolution)
+        tried.append((name + suffix, resolution))
+    failures = [f for function, resolution in tried for f in calls.described(function, resolution)]
     if not failures:
         return _unknown_distribution(c, s, arguments)
     c.fail(*explain.mismatch(s.distribution, s.span, arguments, failures, tilde=True))
