@@ -13,6 +13,7 @@ from stanlib.types import INT
 
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
+from ..ir.likeness import same_value
 from .free import about
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -40,10 +41,10 @@ def _split(s: gprob.If, is_law: IsLaw, names: Fresh) -> list[gprob.Stmt] | None:
     condition = gprob.Var(INT, s.condition.span, names.helper("branch"))
     out: list[gprob.Stmt] = [gprob.Declare(s.span, condition.name, gprob.Sized(INT), None, s.condition)]
     for (before, law), (other_before, other) in zip(then, otherwise):
-        if not _are_alike(law, other) or _holds_law((*before, *other_before), is_law):
+        if not are_alike(law, other) or _holds_law((*before, *other_before), is_law):
             return None
         out += _piece(replace(s, condition=condition), before, other_before)
-        out += _chosen(condition, law, other)
+        out += chosen(condition, law, other)
     return [*out, *_piece(replace(s, condition=condition), then_rest, otherwise_rest)]
 
 
@@ -64,7 +65,7 @@ def _holds_law(body: Stmts, is_law: IsLaw) -> bool:
     return any(isinstance(n, gprob.Observe) and is_law(n) for n in traversal.walk(body))
 
 
-def _are_alike(a: gprob.Observe, b: gprob.Observe) -> bool:
+def are_alike(a: gprob.Observe, b: gprob.Observe) -> bool:
     """Whether two laws differ in the values of their arguments alone."""
     laws = (a.distribution, b.distribution)
     same = laws[0].lpdf == laws[1].lpdf and about(a.value, laws[0]) == about(b.value, laws[1])
@@ -91,8 +92,8 @@ def _assigned(body: Stmts) -> Stmts:
     return tuple(out)
 
 
-def _chosen(condition: gprob.Expr, law: gprob.Observe, other: gprob.Observe) -> list[gprob.Stmt]:
+def chosen(condition: gprob.Expr, law: gprob.Observe, other: gprob.Observe) -> list[gprob.Stmt]:
     """The law whose arguments are those of the branch that is taken."""
     pairs = zip(law.distribution.arguments, other.distribution.arguments)
-    chosen = tuple(gprob.Cond(a.type, a.span, condition, a, b) for a, b in pairs)
-    return [replace(law, distribution=replace(law.distribution, arguments=chosen))]
+    arguments = tuple(a if same_value(a, b) else gprob.Cond(a.type, a.span, condition, a, b) for a, b in pairs)
+    return [replace(law, distribution=replace(law.distribution, arguments=arguments))]

@@ -19,6 +19,8 @@ from ..ir.uses import names_in
 from . import elementwise, slices, stepwise
 from .comprehensive import map_statements, samples, variables
 from .generative import generate
+from .loops_of_laws import simplified
+from .sites import root
 
 Stmts = tuple[gprob.Stmt, ...]
 
@@ -75,6 +77,7 @@ def _guide(
     parameters = tuple(map(_param, declared))
     body = (*parameters, *map_statements(block, lambda s: _observed(s, names)))
     sampled, networks = {p.name: p for p in model}, frozenset(n.name for n in program.networks)
+    body = simplified(body, lambda s: isinstance(s, gprob.Observe) and root(s.value) in sampled)
     gathered = elementwise.gather(slices.by_elements(body, sampled, names), sampled, names)
     body, functions = stepwise.gather(gathered, sampled, networks, names)
     return generate(body, model, program.functions, names, learned=True), functions
