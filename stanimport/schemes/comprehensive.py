@@ -15,6 +15,7 @@ from stanlib.types import is_discrete
 from ..ir import gprob, typed
 from ..ir.fresh import Fresh, stem
 from ..ir.gprob import is_density
+from .entries import of_observations
 from .likelihoods import Likelihoods
 from .sites import root
 
@@ -119,12 +120,12 @@ class _Effects:
         own = self._own_density(s)
         if own is not None:
             return own
-        before = self.likelihoods.before(s)
+        value, before = of_observations(s, self.likelihoods) or (s.value, self.likelihoods.before(s))
         outcomes = (*self.likelihoods.within(s.value), *(before or ()))
         named = next((root(y) for y in outcomes if root(y) in self.data), None)
         if named is None or before is None:
             return gprob.Factor(s.span, self.names.site("target__term"), s.value)
-        site, value = self.names.site(self.data[named]), s.value
+        site = self.names.site(self.data[named])
         if is_density(value) and root(value.arguments[0]) == named:
             law = gprob.Distribution(value.function.distribution.name, value.function, value.arguments[1:])
             return gprob.Observe(s.span, site, law, value.arguments[0])

@@ -16,12 +16,12 @@ Path = tuple[gprob.Stmt, ...]
 Call = gprob.Apply | gprob.CallUser
 
 
-class _Write(NamedTuple):
+class Write(NamedTuple):
     """A variable, the statement that gives it a value or a part of one, and the statements around that."""
 
     name: str
     value: gprob.Expr
-    is_whole: bool
+    place: gprob.Place | None  # of a part
     path: Path
     at: int  # the number of the statement in the order of the text
 
@@ -42,7 +42,8 @@ class Likelihoods:
         self.data, self.is_density = set(data), is_density
         self.seen = self.data | set(parameters)  # in all of the body
         self.places = {id(s): (path, i) for i, (s, path) in enumerate(leaves(body))}
-        self.writes: dict[str, list[_Write]] = {}
+        self.sizes = {s.name: s.sized.shape for s, _ in leaves(body) if isinstance(s, gprob.Declare)}
+        self.writes: dict[str, list[Write]] = {}
         for i, (s, path) in enumerate(leaves(body)):
             for w in _writes(s, path, i):
                 self.writes.setdefault(w.name, []).append(w)
@@ -53,14 +54,21 @@ class Likelihoods:
         One in a loop that ends before the increment stands for all that the loop goes through: its whole variable.
         None if there are such of variables that the increment does not see, or of several iterations before it.
         """
-        variables = self._reached(s.value)
-        path, at = self.places.get(id(s), ((), 0))
-        loops = [t for t in path if isinstance(t, gprob.For)]
+        variables = self.reached(s.value)
+        loops, at = [t for t in self.around(s) if isinstance(t, gprob.For)], self.places.get(id(s), ((), 0))[1]
         writes = [w for v in variables for w in self.writes[v] if any(self.within(w.value))]
-        if not all(self._is_anew(t, variables, at) for t in loops if any(_stands_in(w, t) for w in writes)):
+        if not all(self.is_anew(t, variables, at) for t in loops if any(stands_in(w, t) for w in writes)):
             return None
         found = [y for w in writes for y in self.within(w.value)]
         return tuple(self._seen_in(loops, y) for y in found) if all(root(y) in self.seen for y in found) else None
+
+    def around(self, s: typed.Increment) -> Path:
+        """The statements around an increment of the body."""
+        return self.places.get(id(s), ((), 0))[0]
+
+    def values(self, names: Collection[str]) -> list[gprob.Expr]:
+        """What is assigned to variables of the body."""
+        return [w.value for name in names for w in self.writes[name]]
 
     def within(self, value: gprob.Expr) -> Iterator[gprob.Expr]:
         """The outcomes of densities that stand in an expression."""
@@ -68,7 +76,7 @@ class Likelihoods:
             if self.is_density(n):
                 yield n.arguments[0]
 
-    def _reached(self, value: gprob.Expr) -> list[str]:
+    def reached(self, value: gprob.Expr) -> list[str]:
         """The variables of the body that a value holds, without what the densities in it depend on."""
         found: list[str] = []
         waiting: list[traversal.Node] = [value]
@@ -88,36 +96,36 @@ class Likelihoods:
         named = root(outcome)
         return next((n for n in traversal.walk(outcome) if isinstance(n, gprob.Var) and n.name == named), outcome)
 
-    def _is_anew(self, loop: gprob.For, variables: Collection[str], at: int) -> bool:
+    def is_anew(self, loop: gprob.For, variables: Collection[str], at: int) -> bool:
         """Whether no variable brings densities along to the statement `at` of a loop from iterations before."""
         around = set(variables) - declared(loop.body)
         return all(self._is_set(v, loop, around, at) for v in around)
 
     def _is_set(self, name: str, loop: gprob.For, around: Set[str], at: int) -> bool:
         """Whether each iteration sets a variable from outside before the statement, not from what such ones were."""
-        inside = [w for w in self.writes[name] if _stands_in(w, loop)]
-        if inside and inside[0].at < at and inside[0].is_whole and inside[0].path[-1] is loop:
+        inside = [w for w in self.writes[name] if stands_in(w, loop)]
+        if inside and inside[0].at < at and inside[0].place is None and inside[0].path[-1] is loop:
             inside = inside[:1]  # it sets all of the variable, whatever comes after
-        return all(w.at < at and _is_certain(w, loop) and not mentions(w.value, around) for w in inside)
+        return all(w.at < at and is_certain(w, loop) and not mentions(w.value, around) for w in inside)
 
 
-def _stands_in(w: _Write, loop: gprob.For) -> bool:
+def stands_in(w: Write, loop: gprob.For) -> bool:
     return any(t is loop for t in w.path)
 
 
-def _is_certain(w: _Write, loop: gprob.For) -> bool:
+def is_certain(w: Write, loop: gprob.For) -> bool:
     """Whether there is no condition between a loop and a statement in it."""
     return all(isinstance(t, gprob.For) for t in w.path[[t is loop for t in w.path].index(True) :])
 
 
-def _writes(s: gprob.Stmt, path: Path, at: int) -> Iterator[_Write]:
+def _writes(s: gprob.Stmt, path: Path, at: int) -> Iterator[Write]:
     if isinstance(s, gprob.Declare) and s.value is not None:
-        yield _Write(s.name, s.value, True, path, at)
+        yield Write(s.name, s.value, None, path, at)
     elif isinstance(s, gprob.Assign):
-        yield _Write(s.place.name, s.value, not s.place.steps, path, at)
+        yield Write(s.place.name, s.value, s.place if s.place.steps else None, path, at)
     elif isinstance(s, gprob.Unpack):
         for place in _places(s.places):
-            yield _Write(place.name, s.value, False, path, at)
+            yield Write(place.name, s.value, place, path, at)
 
 
 def _places(places: Sequence[object]) -> Iterator[gprob.Place]:

@@ -54,6 +54,26 @@ MIXTURES = {
         real p = {PART}; real q = {WIDE}; real both; both = log_mix(0.3, p, q); target += both;
       }}""",
 }
+VECTORS = {
+    "summed": f"vector[N] lp; for (n in 1:N) lp[n] = log_mix(0.3, {PART}, {WIDE}); target += sum(lp);",
+    "itself": f"vector[N] lp; for (n in 1:N) lp[n] = log_mix(0.3, {PART}, {WIDE}); target += lp;",
+    "in two loops": f"""vector[N] lp; for (n in 1:2) lp[n] = log_mix(0.3, {PART}, {WIDE});
+        for (n in 3:N) {{ vector[2] ps = [{PART}, {WIDE}]'; lp[n] = log_sum_exp(log([0.3, 0.7]') + ps); }}
+        target += lp;""",
+    "under conditions": f"""array[N] real lp; for (n in 1:N) {{
+        if (w[n] > 1) {{ lp[n] = log_mix(0.3, {PART}, {WIDE}); }} else {{ lp[n] = log_mix(0.7, {WIDE}, {PART}); }} }}
+        target += sum(lp);""",
+    "added to zeros": f"""vector[N] lp = rep_vector(0, N); for (n in 1:N) lp[n] += log_mix(0.3, {PART}, {WIDE});
+        target += sum(lp);""",
+}
+SUMS_OF_VECTORS = {
+    "some entries": f"vector[N] lp = zeros_vector(N); for (n in 2:N) lp[n] = {PART}; target += sum(lp);",
+    "some of them by a condition": f"""vector[N] lp = zeros_vector(N);
+        for (n in 1:N) if (w[n] > 1) lp[n] = {PART}; target += sum(lp);""",
+    "entries of others": f"""vector[N] lp; lp[1] = normal_lpdf(y[1] | a * x[1], 1);
+        for (n in 2:N) lp[n] = lp[n - 1] + {PART}; target += sum(lp);""",
+    "all in one": f"vector[2] lp = zeros_vector(2); for (n in 1:N) for (k in 1:2) lp[k] += {PART}; target += sum(lp);",
+}
 SUMS_BEFORE = {
     "a total": "real lp = 0; for (n in 1:N) lp += normal_lpdf(y[n] | a * x[n], 1); target += lp;",
     "a mixture of all": f"""vector[2] ps = log([0.3, 0.7]');
@@ -111,6 +131,39 @@ def test_components_may_stand_before_the_increment(case):
     found, told = log_likelihood(MIXTURES[case])
     assert list(found) == ["y"] and not told
     np.testing.assert_allclose(found["y"], MIXTURE, rtol=1e-10)
+
+
+@pytest.mark.parametrize("case", VECTORS)
+def test_entries_of_a_vector_are_told_apart(case):
+    found, told = log_likelihood(VECTORS[case])
+    assert list(found) == ["y"] and not told
+    np.testing.assert_allclose(found["y"], MIXTURE, rtol=1e-10)
+
+
+@pytest.mark.parametrize("case", [*MIXTURES, *VECTORS])
+def test_the_log_density_is_that_of_all_observations(case):
+    module = stanimport.loads(PROGRAM.format(statements=MIXTURES.get(case) or VECTORS[case]), name="summed")
+    found = [stanimport.log_prob(module, DATA, params={"a": float(a)}).lp for a in A]
+    np.testing.assert_allclose(found, MIXTURE.sum(axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("case", [*MIXTURES, *VECTORS])
+def test_pyro_has_a_site_of_all_observations(case, torch_double):
+    import pyro
+    import torch
+
+    source = PROGRAM.format(statements=MIXTURES.get(case) or VECTORS[case])
+    model = stanimport.loads(source, name="summed", backend="pyro").model
+    for a, expected in zip(A, MIXTURE):
+        trace = pyro.poutine.trace(pyro.poutine.condition(model, data={"a": torch.tensor(a)})).get_trace(**DATA)
+        trace.compute_log_prob()
+        np.testing.assert_allclose(trace.nodes["y"]["log_prob"].detach(), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("case", SUMS_OF_VECTORS)
+def test_a_vector_of_other_entries_is_one_sum(case):
+    found, told = log_likelihood(SUMS_OF_VECTORS[case])
+    assert not found and told[0].startswith(WHOLE)
 
 
 @pytest.mark.parametrize("case", SUMS_BEFORE)

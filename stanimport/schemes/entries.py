@@ -1,0 +1,99 @@
+"""Vectors of log densities that the target is increased by as a whole, an entry for each observation.
+
+`for (n in 1:N) lp[n] = log_mix(p, normal_lpdf(y[n] | m, 1), normal_lpdf(y[n] | 0, 1)); target += sum(lp);`
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stanlib.types import REAL, ROW_VECTOR, VECTOR, array
+
+from ..ir import gprob, traversal, typed
+from ..ir.likeness import same_value
+from ..ir.uses import names_in
+from .likelihoods import Likelihoods, Write, is_certain, stands_in
+
+
+def of_observations(s: typed.Increment, of: Likelihoods) -> tuple[gprob.Var, tuple[gprob.Expr, ...]] | None:
+    """The vector that an increment sums, and outcomes of its entries: those of the first that each loop sets.
+
+    None if it sums no vector, or one of which an entry may hold more than one observation.
+    """
+    value = s.value
+    if isinstance(value, gprob.Apply) and value.function.name == "sum":
+        value = value.arguments[0]
+    if not isinstance(value, gprob.Var) or value.type not in (VECTOR, ROW_VECTOR, array(REAL, 1)):
+        return None
+    writes = of.writes.get(value.name, ())
+    if not writes or any(isinstance(t, gprob.For) for t in of.around(s)):
+        return None
+    beginnings = [w for w in writes if _is_beginning(w, of)]
+    others = [w for w in writes if w not in beginnings]
+    found = [_first(w, of) for w in others]
+    outcomes = [y for one in found if one is not None for y in one]
+    complete = not beginnings or any(_is_complete(w, of) for w in others)
+    return (value, tuple(outcomes)) if complete and outcomes and None not in found else None
+
+
+def _is_beginning(w: Write, of: Likelihoods) -> bool:
+    """Whether a statement sets the whole vector to numbers that are no densities, such as zeros."""
+    reached = {w.name, *of.reached(w.value)}
+    return w.place is None and not any(any(of.within(e)) for e in (w.value, *of.values(reached - {w.name})))
+
+
+def _is_complete(w: Write, of: Likelihoods) -> bool:
+    """Whether a statement is known to set all entries: none is left without an observation, as a first lag is."""
+    loop, size = _loop(w), of.sizes.get(w.name, ())
+    if loop is None or len(size) != 1 or not is_certain(w, loop):
+        return False
+    return isinstance(loop.lower, gprob.Const) and loop.lower.value == 1 and same_value(loop.upper, size[0])
+
+
+def _first(w: Write, of: Likelihoods) -> list[gprob.Expr] | None:
+    """The outcomes of an entry in the first iteration of the loop that sets it; None if an entry may hold others."""
+    loop = _loop(w)
+    if loop is None or not _reads_own_entry(w):
+        return None
+    variables = [v for v in of.reached(w.value) if v != w.name]
+    before = [x for v in variables for x in of.writes[v] if any(of.within(x.value))]
+    if not all(stands_in(x, loop) for x in before) or not of.is_anew(loop, variables, w.at):
+        return None
+    outcomes = [y for e in (w.value, *(x.value for x in before)) for y in of.within(e)]
+    if any(not names_in(y) <= {*of.data, loop.name} for y in outcomes):
+        return None
+    return [_at(y, loop) for y in outcomes]
+
+
+def _loop(w: Write) -> gprob.For | None:
+    """The loop over the entries that a statement sets, one in each iteration, the first a known one."""
+    steps = () if w.place is None else w.place.steps
+    index = steps[0].indices[0] if len(steps) == 1 and len(steps[0].indices) == 1 else None
+    counted = index.value if isinstance(index, gprob.Single) else None
+    for t in w.path:
+        if isinstance(t, gprob.For) and isinstance(counted, gprob.Var) and t.name == counted.name:
+            return t if isinstance(t.lower, gprob.Const) else None
+    return None
+
+
+def _reads_own_entry(w: Write) -> bool:
+    """Whether a statement reads no other entry of its vector than the one that it sets."""
+    assert w.place is not None
+    return all(same_value(e, w.place.read()) for e in _readings(w.value, w.name))
+
+
+def _readings(e: traversal.Node, name: str) -> Iterator[gprob.Expr]:
+    """The parts of a variable that an expression reads; the variable itself where it reads it whole."""
+    if isinstance(e, gprob.Var) and e.name == name:
+        yield e
+    elif isinstance(e, gprob.Index) and isinstance(e.base, gprob.Var) and e.base.name == name:
+        yield e
+    else:
+        for child in traversal.children(e):
+            yield from _readings(child, name)
+
+
+def _at(outcome: gprob.Expr, loop: gprob.For) -> gprob.Expr:
+    made: gprob.Expr = traversal.rewrite(
+        outcome, lambda n: loop.lower if isinstance(n, gprob.Var) and n.name == loop.name else n
+    )
+    return made
