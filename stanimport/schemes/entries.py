@@ -27,11 +27,10 @@ def of_observations(s: typed.Increment, of: Likelihoods) -> tuple[gprob.Var, tup
     writes = of.writes.get(value.name, ())
     if not writes or any(isinstance(t, gprob.For) for t in of.around(s)):
         return None
-    beginnings = [w for w in writes if _is_beginning(w, of)]
-    others = [w for w in writes if w not in beginnings]
+    others = [w for w in writes if not _is_beginning(w, of)]
     found = [_first(w, of) for w in others]
     outcomes = [y for one in found if one is not None for y in one]
-    complete = not beginnings or any(_is_complete(w, of) for w in others)
+    complete = len(others) == len(writes) or any(_is_complete(w, of) for w in others)
     return (value, tuple(outcomes)) if complete and outcomes and None not in found else None
 
 
