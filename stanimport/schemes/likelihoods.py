@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from typing import NamedTuple, TypeGuard
 
 from ..ir import gprob, traversal, typed
-from ..ir.uses import declared, leaves, mentions, names_in
+from ..ir.uses import declared, leaves, loop_indices, mentions, names_in
 from .sites import root
 
 Path = tuple[gprob.Stmt, ...]
@@ -42,6 +42,7 @@ class Likelihoods:
         self.data, self.is_density = set(data), is_density
         self.seen = self.data | set(parameters)  # in all of the body
         self.places = {id(s): (path, i) for i, (s, path) in enumerate(leaves(body))}
+        self.indices = loop_indices(body)
         self.sizes = {s.name: s.sized.shape for s, _ in leaves(body) if isinstance(s, gprob.Declare)}
         self.writes: dict[str, list[Write]] = {}
         for i, (s, path) in enumerate(leaves(body)):
@@ -71,9 +72,9 @@ class Likelihoods:
         return [w.value for name in names for w in self.writes[name]]
 
     def within(self, value: gprob.Expr) -> Iterator[gprob.Expr]:
-        """The outcomes of densities that stand in an expression."""
+        """The outcomes of densities that stand in an expression, without numbers, as the components of a mixture."""
         for n in traversal.walk(value):
-            if self.is_density(n):
+            if self.is_density(n) and names_in(n.arguments[0]) - self.indices:
                 yield n.arguments[0]
 
     def reached(self, value: gprob.Expr) -> list[str]:

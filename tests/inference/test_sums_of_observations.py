@@ -50,6 +50,14 @@ MIXTURES = {
     "of an array for all that is set anew": f"""vector[2] ps; for (n in 1:N) {{
         ps = log([0.3, 0.7]'); ps[1] += {PART}; ps[2] += {WIDE}; target += log_sum_exp(ps);
       }}""",
+    "of components with a law": f"""for (n in 1:N) {{
+        vector[2] ps; for (k in 1:2) ps[k] = categorical_lpmf(k | [0.3, 0.7]'); ps[1] += {PART}; ps[2] += {WIDE};
+        target += log_sum_exp(ps);
+      }}""",
+    "of a component that is, or is not": f"""for (n in 1:N) {{
+        real p = bernoulli_lpmf(1 | 0.3) + {PART}; real q = bernoulli_lpmf(0 | 0.3) + {WIDE};
+        target += log_sum_exp(p, q);
+      }}""",
     "through several variables": f"""for (n in 1:N) {{
         real p = {PART}; real q = {WIDE}; real both; both = log_mix(0.3, p, q); target += both;
       }}""",
