@@ -42,12 +42,14 @@ def leaves(
     body: Stmts, path: tuple[gprob.Stmt, ...] = ()
 ) -> Iterator[tuple[gprob.Stmt, tuple[gprob.Stmt, ...]]]:  # fmt: skip
     """The statements that hold no others, each with those around it, the outermost first."""
-    for s in body:
-        if traversal.bodies(s):
-            for b in traversal.bodies(s):
-                yield from leaves(b, (*path, s))
-        else:
-            yield s, path
+    stack = [(s, path) for s in reversed(body)]
+    while stack:
+        s, around = stack.pop()
+        blocks = traversal.bodies(s)
+        if not blocks:
+            yield s, around
+        for b in reversed(blocks):
+            stack += [(t, (*around, s)) for t in reversed(b)]
 
 
 def own_nodes(s: gprob.Stmt) -> Iterator[traversal.Node]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TypeGuard
 
 from stanlib.constraints import AFFINE
@@ -101,7 +102,11 @@ class _Effects:
         self, names: Fresh, data: dict[str, str], parameters: dict[str, str], densities: Mapping[str, str], body: Stmts
     ):  # fmt: skip
         self.names, self.data, self.parameters, self.densities = names, data, parameters, densities
-        self.likelihoods = Likelihoods(body, data, parameters, self._is_density)
+        self.body = body
+
+    @cached_property
+    def likelihoods(self) -> Likelihoods:
+        return Likelihoods(self.body, self.data, self.parameters, self._is_density)
 
     def statements(self, block: Sequence[gprob.Stmt]) -> Stmts:
         return tuple(map_statements(block, self._statement))

@@ -41,11 +41,12 @@ class Likelihoods:
     ):
         self.data, self.is_density = set(data), is_density
         self.seen = self.data | set(parameters)  # in all of the body
-        self.places = {id(s): (path, i) for i, (s, path) in enumerate(leaves(body))}
+        found = list(leaves(body))
+        self.places = {id(s): (path, i) for i, (s, path) in enumerate(found)}
         self.indices = loop_indices(body)
-        self.sizes = {s.name: s.sized.shape for s, _ in leaves(body) if isinstance(s, gprob.Declare)}
+        self.sizes = {s.name: s.sized.shape for s, _ in found if isinstance(s, gprob.Declare)}
         self.writes: dict[str, list[Write]] = {}
-        for i, (s, path) in enumerate(leaves(body)):
+        for i, (s, path) in enumerate(found):
             for w in _writes(s, path, i):
                 self.writes.setdefault(w.name, []).append(w)
 
