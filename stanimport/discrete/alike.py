@@ -14,9 +14,9 @@ from stanlib.types import INT, array
 from ..ir import gprob, uses
 from ..ir.calls import raw
 from ..ir.fresh import Fresh
+from ..ir.traversal import substituted
 from .distributing import distributed
 from .ints import collect, nothing
-from .nodes import substituted
 from .origins import Reading
 from .parameters import Stmts, variable
 

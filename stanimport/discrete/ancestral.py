@@ -14,12 +14,12 @@ from stanlib.types import INT
 from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
+from ..ir.traversal import substituted
 from ..source import Span
 from . import terms
 from .adding import without_adding_calls
 from .branches import without_continue
 from .compile import Summing, local
-from .nodes import substituted
 from .parameters import Discrete, Stmts, of_program, refuse
 
 

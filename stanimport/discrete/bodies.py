@@ -9,7 +9,8 @@ from stanlib.types import dimensions
 from ..ir import gprob, traversal, uses
 from ..ir.calls import call
 from ..ir.fresh import Fresh
-from .nodes import renamed, substituted, with_names
+from ..ir.traversal import substituted
+from .nodes import renamed, with_names
 from .parameters import Stmts, variable
 
 

@@ -10,7 +10,7 @@ from stanlib.types import INT
 from ..ir import gprob, traversal, uses
 from ..ir.calls import call
 from ..ir.likeness import same
-from .nodes import substituted
+from ..ir.traversal import substituted
 from .parameters import Stmts
 
 

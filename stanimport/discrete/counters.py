@@ -13,8 +13,9 @@ from stanlib.types import INT, array
 from ..ir import gprob, traversal, uses
 from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
+from ..ir.traversal import substituted
 from .loops import within
-from .nodes import substituted, with_names
+from .nodes import with_names
 from .parameters import Stmts
 
 

@@ -10,8 +10,8 @@ from stanlib.dataclass import dataclass
 from stanlib.types import INT, Type, dimensions
 
 from ..ir import gprob, traversal, uses
+from ..ir.traversal import substituted
 from .components import component, flattened, plain
-from .nodes import substituted
 from .parameters import Stmts
 
 

@@ -1,18 +1,12 @@
-"""Expressions and statements as patterns: one with others in place of its variables, or with names of its own."""
+"""Statements with names of their own."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
 from .parameters import Stmts
-
-
-def substituted(node: object, values: dict[str, gprob.Expr]) -> Any:
-    """A node with expressions in place of variables."""
-    return traversal.rewrite(node, lambda n: values.get(n.name, n) if isinstance(n, gprob.Var) else n)
 
 
 def renamed(body: Stmts, names: Fresh) -> Stmts:

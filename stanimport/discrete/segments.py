@@ -16,10 +16,10 @@ from ..ir import gprob, traversal, uses
 from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
+from ..ir.traversal import substituted
 from ..source import Span
 from .alike import Alike
 from .distributing import distributed
-from .nodes import substituted
 from .parameters import Stmts, variable
 from .sites import Site
 from .values import bounds, plus_one

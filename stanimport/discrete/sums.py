@@ -8,7 +8,7 @@ from stanlib.types import REAL, ROW_VECTOR, VECTOR, Array
 
 from ..ir import gprob, traversal, typed, uses
 from ..ir.calls import call
-from .nodes import substituted
+from ..ir.traversal import substituted
 from .parameters import Stmts
 
 

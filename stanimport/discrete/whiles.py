@@ -9,7 +9,7 @@ from stanlib.types import INT
 
 from ..ir import counters, gprob, traversal, uses
 from ..ir.fresh import Fresh
-from .nodes import substituted
+from ..ir.traversal import substituted
 from .parameters import Stmts, variable
 
 

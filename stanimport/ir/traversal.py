@@ -1,7 +1,7 @@
 """Walking over GProb, and rebuilding it: what works on every kind of node."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cache
 from typing import Any, TypeVar, overload
@@ -17,6 +17,7 @@ Node = (
     | gprob.Distribution | gprob.Place | gprob.Step | gprob.Window
 )  # fmt: skip
 N = TypeVar("N", bound=Node)
+T = TypeVar("T")
 
 
 def children(node: object) -> list[Node]:
@@ -102,6 +103,13 @@ def rewrite(node: object, change: Callable[[Any], object]) -> Any:
             if made is not old:
                 new[name] = made
     return change(replace(node, **new) if new else node)
+
+
+def substituted(node: T, values: Mapping[str, gprob.Expr]) -> T:
+    """The node, or tuple of nodes, with expressions in place of variables."""
+    whole: object = node
+    made: T = rewrite(whole, lambda n: values.get(n.name, n) if isinstance(n, gprob.Var) else n)
+    return made
 
 
 def _same_or_new(old: tuple[object, ...], items: list[Any]) -> tuple[object, ...]:

@@ -10,6 +10,7 @@ from stanlib.types import REAL, ROW_VECTOR, VECTOR, array
 
 from ..ir import gprob, traversal, typed
 from ..ir.likeness import same_value
+from ..ir.traversal import substituted
 from ..ir.uses import names_in
 from .likelihoods import Likelihoods, Write, is_certain, stands_in
 
@@ -60,7 +61,7 @@ def _first(w: Write, of: Likelihoods) -> list[gprob.Expr] | None:
     outcomes = [y for e in (w.value, *(x.value for x in before)) for y in of.within(e)]
     if any(not names_in(y) <= {*of.data, loop.name} for y in outcomes):
         return None
-    return [_at(y, loop) for y in outcomes]
+    return [substituted(y, {loop.name: loop.lower}) for y in outcomes]
 
 
 def _loop(w: Write) -> gprob.For | None:
@@ -89,10 +90,3 @@ def _readings(e: traversal.Node, name: str) -> Iterator[gprob.Expr]:
     else:
         for child in traversal.children(e):
             yield from _readings(child, name)
-
-
-def _at(outcome: gprob.Expr, loop: gprob.For) -> gprob.Expr:
-    made: gprob.Expr = traversal.rewrite(
-        outcome, lambda n: loop.lower if isinstance(n, gprob.Var) and n.name == loop.name else n
-    )
-    return made

@@ -13,6 +13,7 @@ from stanlib.types import is_scalar
 
 from ..ir import gprob, traversal
 from ..ir.likeness import same_value
+from ..ir.traversal import substituted
 from .branches import IsLaw, are_alike, chosen
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -39,7 +40,7 @@ def _inside(body: Sequence[gprob.Stmt], is_law: IsLaw) -> Stmts:
     values: dict[str, gprob.Expr] = {}
     out: list[gprob.Stmt] = []
     for s in body:
-        s = _with_values(s, values)
+        s = substituted(s, values)
         if _is_name(s):
             assert s.value is not None
             values[s.name] = s.value
@@ -66,10 +67,3 @@ def _is_name(s: gprob.Stmt) -> TypeGuard[gprob.Declare]:
     if not is_scalar(s.sized.type) or s.value.type != s.sized.type:
         return False
     return not any(isinstance(n, (gprob.CallUser, gprob.FunctionValue)) for n in traversal.walk(s.value))
-
-
-def _with_values(s: gprob.Stmt, values: dict[str, gprob.Expr]) -> gprob.Stmt:
-    made: gprob.Stmt = traversal.rewrite(
-        s, lambda n: values[n.name] if isinstance(n, gprob.Var) and n.name in values else n
-    )  # fmt: skip
-    return made
