@@ -37,8 +37,8 @@ def of_observations(s: typed.Increment, of: Likelihoods) -> tuple[gprob.Var, tup
 
 def _is_beginning(w: Write, of: Likelihoods) -> bool:
     """Whether a statement sets the whole vector to numbers that are no densities, such as zeros."""
-    reached = {w.name, *of.reached(w.value)}
-    return w.place is None and not any(any(of.within(e)) for e in (w.value, *of.values(reached - {w.name})))
+    others = set(of.reached(w.value)) - {w.name}
+    return w.place is None and not any(any(of.within(e)) for e in (w.value, *of.values(others)))
 
 
 def _is_complete(w: Write, of: Likelihoods) -> bool:
