@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar, overload
+
+from stanlib.dataclass import replace
 
 from . import gprob
 
@@ -22,14 +24,39 @@ T = TypeVar("T")
 
 def children(node: object) -> list[Node]:
     """The nodes directly below one."""
+    return _BELOW[node.__class__](node)
+
+
+class _Below(dict[type, Callable[[object], list[Node]]]):
+    """For every kind of node a function that lists what is directly below: translation walks more than it does anything else.
+
+    Their annotations tell in which fields there is always a node, or a tuple of nodes: these are not looked into.
+    """
+
+    def __missing__(self, kind: type) -> Callable[[object], list[Node]]:
+        parts = [self._part(name, annotation) for name, annotation in _fields_of(kind).items()]
+        made: Callable[[object], list[Node]] = eval(f"lambda node: [{', '.join(parts)}]", {"found": _found})
+        self[kind] = made
+        return made
+
+    def _part(self, name: str, annotation: str) -> str:
+        annotation = annotation.replace("gprob.", "")
+        if annotation in _NAMES:
+            return f"node.{name}"
+        if annotation.removesuffix(" | None") in _NAMES:
+            return f"*(() if node.{name} is None else (node.{name},))"
+        is_flat = annotation.removeprefix("tuple[").removesuffix(", ...]") in _NAMES
+        return f"*node.{name}" if is_flat else f"*found(node.{name})"
+
+
+_BELOW = _Below()
+_NAMES = {"IndexExpr", *(kind.__name__ for kind in NODES)}  # in annotations, of what is always a node
+
+
+def _found(value: object) -> list[Node]:
+    """The nodes in what a field holds: one, none, or those of a tuple."""
     out: list[Node] = []
-    kind: Any = node.__class__
-    for name in _fields_of(kind):
-        value = getattr(node, name)
-        if type(value) is tuple:
-            _collect(value, out)
-        elif value is not None and _is_node(value.__class__):
-            out.append(value)
+    _collect((value,), out)
     return out
 
 
@@ -54,15 +81,10 @@ _LEAVES = {
 }  # fmt: skip
 
 
-def _parts(node: object) -> tuple[str, ...]:
-    """The fields of a node that may hold other nodes."""
-    kind: Any = type(node)
-    return _fields_of(kind)
-
-
 @cache
-def _fields_of(kind: Any) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind) if f.type not in _LEAVES)
+def _fields_of(kind: Any) -> dict[str, str]:
+    """The fields of a kind of node that may hold other nodes, and their annotations."""
+    return {f.name: str(f.type) for f in fields(kind) if f.type not in _LEAVES}
 
 
 def walk(node: object) -> Iterator[Node]:
@@ -75,8 +97,7 @@ def walk(node: object) -> Iterator[Node]:
     while stack:
         top = stack.pop()
         yield top
-        if _fields_of(top.__class__):
-            stack += children(top)
+        stack += _BELOW[top.__class__](top)
 
 
 @overload
@@ -89,16 +110,17 @@ def rewrite(node: tuple[gprob.Stmt, ...], change: Callable[[Any], object]) -> tu
 def rewrite(node: object, change: Callable[[Any], object]) -> Any: ...
 
 
-def rewrite(node: object, change: Callable[[Any], object]) -> Any:
+def rewrite(node: Any, change: Callable[[Any], object]) -> Any:
     """The node rebuilt from the bottom: `change` is applied to every node after its parts."""
-    if isinstance(node, tuple):
+    kind = node.__class__
+    if kind is tuple:
         return _same_or_new(node, [rewrite(n, change) for n in node])
-    if not isinstance(node, NODES):
+    if not _is_node(kind):
         return node
     new: dict[str, Any] = {}
-    for name in _parts(node):
+    for name in _fields_of(kind):
         old = getattr(node, name)
-        if isinstance(old, NODES) or isinstance(old, tuple):
+        if type(old) is tuple or _is_node(old.__class__):
             made = rewrite(old, change)
             if made is not old:
                 new[name] = made
@@ -120,30 +142,37 @@ def _same_or_new(old: tuple[object, ...], items: list[Any]) -> tuple[object, ...
 def rewrite_parts(node: N, change: Callable[[gprob.Expr], gprob.Expr]) -> N:
     """The node with `change` applied to the expressions directly below it, those inside places and types included."""
 
-    def below(value: object) -> Any:
+    def below(value: Any) -> Any:
+        if type(value) is tuple:
+            return _same_or_new(value, list(map(below, value)))
         if isinstance(value, gprob.Expr):
             return change(value)
-        if isinstance(value, tuple):
-            return _same_or_new(value, list(map(below, value)))
-        if isinstance(value, NODES) and not isinstance(value, gprob.Stmt):
-            return rewrite_parts(value, change)
-        return value
+        if not _is_node(value.__class__) or isinstance(value, gprob.Stmt):
+            return value
+        return rewrite_parts(value, change)
 
-    new = {name: below(getattr(node, name)) for name in _parts(node)}
+    kind: type = type(node)
+    new = {name: below(getattr(node, name)) for name in _fields_of(kind)}
     new = {k: v for k, v in new.items() if v is not getattr(node, k)}
     return replace(node, **new) if new else node
 
 
 def bodies(s: gprob.Stmt) -> tuple[tuple[gprob.Stmt, ...], ...]:
     """The blocks of statements inside a statement."""
-    if isinstance(s, (gprob.For, gprob.ForEach, gprob.While, gprob.Recur)):
-        return (s.body,)
-    return (s.then, s.otherwise) if isinstance(s, gprob.If) else ()
+    tell = _BODIES.get(type(s))
+    return () if tell is None else tell(s)
+
+
+_BODIES: dict[type, Callable[..., tuple[tuple[gprob.Stmt, ...], ...]]] = {
+    **dict.fromkeys((gprob.For, gprob.ForEach, gprob.While, gprob.Recur), lambda s: (s.body,)),
+    gprob.If: lambda s: (s.then, s.otherwise),
+}
 
 
 def with_bodies(s: gprob.Stmt, change: Callable[[tuple[gprob.Stmt, ...]], tuple[gprob.Stmt, ...]]) -> gprob.Stmt:
     """The statement with `change` applied to the blocks inside it."""
-    names = [name for name in ("body", "then", "otherwise") if name in _parts(s)] if bodies(s) else []
+    kind: type = type(s)
+    names = [name for name in ("body", "then", "otherwise") if name in _fields_of(kind)] if bodies(s) else []
     new: dict[str, Any] = {name: change(getattr(s, name)) for name in names}
     new = {k: v for k, v in new.items() if v is not getattr(s, k)}
     return replace(s, **new) if new else s

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from stanlib.dataclass import dataclass
+from stanlib.dataclass import dataclass, replace
 from stanlib.types import VOID, Type
 
 from ..ir import gprob
@@ -14,6 +14,7 @@ from .binding_times import BindingTimes, analyse
 from .callees import Functions
 
 Stmts = tuple[gprob.Stmt, ...]
+Asked = tuple[tuple[int, ...], tuple[str, ...], bool, bool, bool]
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Surroundings:
         result: the type of what the body returns.
         traces: whether the backend traces control flow over dynamic values.
         random_is_dynamic: whether random numbers are.
+        known: binding times that have been asked for, with the bodies: what is kept shares its identity with no other.
     """
 
     names: Fresh
@@ -39,10 +41,16 @@ class Surroundings:
     result: Type = VOID
     traces: bool = True
     random_is_dynamic: bool = False
+    known: dict[Asked, tuple[Stmts, BindingTimes]] = field(default_factory=dict, compare=False)
 
     def times(self, body: Stmts, flat: bool = False) -> BindingTimes:
-        """The binding times of the body."""
-        return analyse(body, self.dynamic, self.functions, self.traces, self.random_is_dynamic, flat)
+        """The binding times of the body, which are the caller's own; most passes leave most bodies as they are."""
+        asked = (tuple(map(id, body)), self.dynamic, self.traces, self.random_is_dynamic, flat)
+        if asked not in self.known:
+            made = analyse(body, self.dynamic, self.functions, self.traces, self.random_is_dynamic, flat)
+            self.known[asked] = body, made
+        _, times = self.known[asked]
+        return replace(times, dynamic=set(times.dynamic), loops=dict(times.loops))
 
     def sizes_in(self, body: Stmts) -> dict[str, gprob.Sized]:
         """The declared sizes of variables, those of the body too."""
