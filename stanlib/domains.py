@@ -173,10 +173,17 @@ def above(bound: object) -> Domain:
     return Domain("greater than {}", lambda xp, x, least: x > least, bounds=(bound,))
 
 
+def both(left: Any, right: Any) -> Any:
+    """Both of two conditions; one on numbers alone is known, and torch's compiler has no `&` of a tensor and a bool."""
+    if isinstance(right, bool):
+        left, right = right, left
+    return left & right if not isinstance(left, bool) else right if left else left
+
+
 def between(lower: object, upper: object) -> Domain:
     """The domain of what is in the closed interval."""
     return Domain(
-        "in the interval [{}, {}]", lambda xp, x, low, high: (x >= low) & (x <= high), bounds=(lower, upper)
+        "in the interval [{}, {}]", lambda xp, x, low, high: both(x >= low, x <= high), bounds=(lower, upper)
     )
 
 

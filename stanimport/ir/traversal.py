@@ -28,7 +28,7 @@ def children(node: object) -> list[Node]:
 
 
 class _Below(dict[type, Callable[[object], list[Node]]]):
-    """For every kind of node a function that lists what is directly below: translation walks more than it does anything else.
+    """For every kind of node a function that lists what is directly below: to walk is most of what passes do.
 
     Their annotations tell in which fields there is always a node, or a tuple of nodes: these are not looked into.
     """

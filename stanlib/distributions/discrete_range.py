@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
-from ..domains import at_least, guard
+from ..domains import at_least, both, guard
 from ..random.base import Random
 
 
@@ -20,7 +20,7 @@ class discrete_range:
 
     @staticmethod
     def lpmf(xp: Namespace, y: Array, lower: Array, upper: Array) -> Array:
-        return xp.where((y >= lower) & (y <= upper), -xp.log(_count(xp, lower, upper)), -xp.inf)
+        return xp.where(both(y >= lower, y <= upper), -xp.log(_count(xp, lower, upper)), -xp.inf)
 
     @staticmethod
     def cdf(xp: Namespace, y: Array, lower: Array, upper: Array) -> Array:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..arrays.base import Array, Namespace, Real, Value
 from ..distribution import stan_distribution
-from ..domains import FINITE, POSITIVE_FINITE, Domain, at_least
+from ..domains import FINITE, POSITIVE_FINITE, Domain, at_least, both
 from ..random.base import Random
 from ._terms import inner, log0, log1mexp_neg, within
 
@@ -53,7 +53,7 @@ class pareto_type_2:
 def _nonnegative_from(mu: object) -> Domain:
     """What Stan takes for distribution functions, unlike the density."""
     return Domain(
-        "nonnegative, and greater than or equal to {}", lambda xp, y, least: (y >= least) & (y >= 0), bounds=(mu,)
+        "nonnegative, and greater than or equal to {}", lambda xp, y, least: both(y >= least, y >= 0), bounds=(mu,)
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
-from ..domains import FINITE, NOT_NAN, above, guard
+from ..domains import FINITE, NOT_NAN, above, both, guard
 from ..random.base import Random
 from ._terms import inner, log0, within
 
@@ -25,7 +25,7 @@ class uniform:
 
     @staticmethod
     def lpdf(xp: Namespace, y: Real, alpha: Real, beta: Real) -> Array:
-        inside = (y >= alpha) & (y <= beta)
+        inside = both(y >= alpha, y <= beta)
         return xp.where(inside, -xp.log(inner(xp, inside, _width(xp, "lpdf", alpha, beta), 1.0)), -xp.inf)
 
     @staticmethod
@@ -54,6 +54,6 @@ def _width(xp: Namespace, method: str, alpha: Any, beta: Any) -> Array:
 
 def _share(xp: Namespace, below: Real, width: Array) -> Array:
     """The part of the interval that lies below a number, which is so far from its beginning, between 0 and 1."""
-    inside = (below >= 0) & (below <= width)
+    inside = both(below >= 0, below <= width)
     share = inner(xp, inside, below / width, 0.5)
     return within(xp, inside, share, xp.where(below > width, 1.0, 0.0))

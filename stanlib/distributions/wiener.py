@@ -17,7 +17,7 @@ from .. import supports
 from ..arrays.base import Array, Namespace, Real
 from ..arrays.special.quadrature import unit_rule
 from ..distribution import stan_distribution
-from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE, PROBABILITY, Domain, guard
+from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE, PROBABILITY, Domain, both, guard
 from ._terms import LOG_2_PI, LOG_PI, holds, inner, log0, within
 
 CROSSOVER = 0.3  # the u up to which images are used
@@ -42,7 +42,7 @@ def _after(alpha: Array, tau: Array, beta: Array, delta: Array, *variances: Arra
     most = math.inf if variances else math.nan
     return Domain(
         f"greater than the non-decision time {{}}{' and finite' if variances else ''}",
-        lambda xp, y, start: (y > start) & (y != most), bounds=(tau,),
+        lambda xp, y, start: both(y > start, y != most), bounds=(tau,),
     )  # fmt: skip
 
 

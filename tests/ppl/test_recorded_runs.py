@@ -16,6 +16,8 @@ REPEATED = {
     "conditions in a loop": "data { vector[3] y; array[3] int g; } parameters { vector[3] x; matrix[2, 2] m; } model { "
     "vector[3] w = rep_vector(0, 3); for (n in 1:3) { if (x[n] > 0) w[n] = x[n] * m[1, g[n]]; else w[n] += 2; "
     "if (x[n] > 1) target += -sum(m[g[n]]) * x[n]; y[n] ~ normal(x[n] > 0 ? w[n] : -2 * x[n], 1); } }",
+    "numbers beside bounds": "parameters { real<lower=1> b; } model { target += uniform_lpdf(1 | 0, b) "
+    "+ 2 * uniform_lcdf(1 | 0, b) + uniform_lpdf(0.5 | -b, 1) + uniform_lccdf(0.5 | -b, 1); }",
     "vectors in a loop": "data { array[3] int g; } parameters { row_vector[2] x; } model { "
     "for (n in 1:2) { g[1:2] ~ neg_binomial_2_log(x, exp(x[n] * x)); g[1:2] ~ binomial(5, inv_logit(x * n)); } }",
 }
