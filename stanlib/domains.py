@@ -173,7 +173,7 @@ def above(bound: object) -> Domain:
     return Domain("greater than {}", lambda xp, x, least: x > least, bounds=(bound,))
 
 
-def both(left: Any, right: Any) -> Any:
+def both(left: Array, right: Array) -> Array:
     """Both of two conditions; one on numbers alone is known, and torch's compiler has no `&` of a tensor and a bool."""
     if isinstance(right, bool):
         left, right = right, left
