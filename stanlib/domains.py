@@ -173,11 +173,13 @@ def above(bound: object) -> Domain:
     return Domain("greater than {}", lambda xp, x, least: x > least, bounds=(bound,))
 
 
-def both(left: Array, right: Array) -> Array:
+def both(left: Array | bool, right: Array | bool) -> Any:
     """Both of two conditions; one on numbers alone is known, and torch's compiler has no `&` of a tensor and a bool."""
+    if isinstance(left, bool):
+        return right if left else left
     if isinstance(right, bool):
-        left, right = right, left
-    return left & right if not isinstance(left, bool) else right if left else left
+        return left if right else right
+    return left & right
 
 
 def between(lower: object, upper: object) -> Domain:
