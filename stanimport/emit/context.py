@@ -9,7 +9,7 @@ from stanlib.constraints import BOUNDS
 
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
-from ..ir.uses import assigns, defines, walk_statements
+from ..ir.uses import assigns, defines
 from .asty import Builder
 from .effects import Effect, Effects
 from .expressions import Expressions
@@ -29,6 +29,7 @@ class Context:
         self.names, self.lanes = expressions.names, expressions.lanes
         self.depth = 0  # of the blocks around
         self.draws = True  # whether anything in the outermost one takes random numbers
+        self.told: dict[int, tuple[Stmts, tuple[set[str], dict[str, None]]]] = {}  # of bodies, by identity
         self.limits: list[ast.stmt] | None = None  # what must be computed before the outermost traced loop around
 
     def block(self, body: Stmts) -> list[ast.stmt]:
@@ -97,13 +98,23 @@ class Context:
 
     def state(self, *bodies: Stmts) -> list[str]:
         """The variables that bodies assign and that live on outside of them, in the order of the first assignment."""
-        own: set[str] = set()
-        found: dict[str, None] = {}
-        for body in bodies:
-            for s in walk_statements(body):
+        told = list(map(self._told, bodies))
+        own = {n for defined, _ in told for n in defined}
+        return [n for n in dict.fromkeys(n for _, found in told for n in found) if n not in own]
+
+    def _told(self, body: Stmts) -> tuple[set[str], dict[str, None]]:
+        """What statements of a body define and assign; kept for bodies around, as in a chain of `else if`."""
+        if id(body) not in self.told:
+            own: set[str] = set()
+            found: dict[str, None] = {}
+            for s in body:
                 own.update(defines(s))
                 found.update(dict.fromkeys(assigns(s)))
-        return [n for n in found if n not in own]
+                for defined, assigned in map(self._told, traversal.bodies(s)):
+                    own.update(defined)
+                    found.update(assigned)
+            self.told[id(body)] = body, (own, found)
+        return self.told[id(body)][1]
 
     def results(self, call: ast.expr, names: Sequence[str], b: Builder) -> list[ast.stmt]:
         return [b.assign(b.tuple_target(names), call)] if names else [b.run(call)]

@@ -34,9 +34,10 @@ class _Sizes:
     def block(self, block: Stmts, later: frozenset[str]) -> Stmts:
         """The statements of a block; those behind it assign to the variables in `later`."""
         made: list[Stmts] = []
-        for s in reversed(block):
+        for i, s in reversed(list(enumerate(block))):
             made.append(self._statement(s, later))
-            later = later.union(assigned((s,)))
+            if i:  # there is one before it, which it stands behind
+                later = later.union(assigned((s,)))
         return tuple(t for statements in reversed(made) for t in statements)
 
     def _statement(self, s: gprob.Stmt, later: frozenset[str]) -> Stmts:

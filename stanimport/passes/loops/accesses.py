@@ -31,11 +31,18 @@ class Access:
 
 def of_statement(s: gprob.Stmt) -> list[Access]:
     """All accesses of a statement, in nested ones too."""
-    return list(_statement(s))
+    out: list[Access] = []
+    stack = [s]
+    while stack:
+        top = stack.pop()
+        out += _own(top)
+        for body in reversed(traversal.bodies(top)):
+            stack += reversed(body)
+    return out
 
 
-def _statement(s: gprob.Stmt) -> Iterator[Access]:
-    """The accesses of a statement, what it reads before what it writes, and of those inside of it."""
+def _own(s: gprob.Stmt) -> Iterator[Access]:
+    """The accesses of a statement without those inside of it, what it reads before what it writes."""
     if isinstance(s, gprob.Declare):
         yield from _parts((s.value, s.sized, s.constraint))
         yield Access(s.name, True, (), s)
@@ -51,9 +58,6 @@ def _statement(s: gprob.Stmt) -> Iterator[Access]:
         for child in traversal.children(s):
             if not isinstance(child, gprob.Stmt):
                 yield from reads(child)
-        for body in traversal.bodies(s):
-            for inner in body:
-                yield from _statement(inner)
 
 
 def _parts(nodes: Sequence[object]) -> Iterator[Access]:
