@@ -21,7 +21,7 @@ from .checks import check_bounds
 from .constraints import reasons
 from .dataclass import dataclass
 from .errors import StanDataError, StanIndexError
-from .given import NoNumbersError, array_of, verified
+from .given import NoNumbersError, array_of, listed, verified
 
 if TYPE_CHECKING:
     from .metadata import Program, Variable
@@ -251,6 +251,7 @@ def _convert_tuple(program: Program, v: Variable, given: Any, items: Sequence[An
 
 def _columns(program: Program, v: Variable, given: object, dims: int, count: int) -> list[object]:
     """The items of a tuple, or for an array of tuples one nested list per item."""
+    given = listed(given)
     if dims:
         if not isinstance(given, (list, tuple)):
             raise _error(program, v, f"must be an array of tuples, not {type(given).__name__}")

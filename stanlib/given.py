@@ -79,6 +79,11 @@ def plain_of(given: Any) -> Any:
     return np.asarray(given.to_numpy()) if hasattr(given, "to_numpy") else given
 
 
+def listed(given: object) -> object:
+    """An array of objects, such as tuples, as nested lists; all else as it is."""
+    return given.tolist() if isinstance(given, np.ndarray) and given.dtype == object else given
+
+
 def _of_tensor(tensor: Any) -> np.ndarray:
     try:
         value: np.ndarray = tensor.detach().cpu().numpy()

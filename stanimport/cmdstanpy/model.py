@@ -11,10 +11,11 @@ import numpy as np
 from stanlib.extras import require
 
 from .. import api, files
-from ..errors import warn
 from ..inference import advi, laplace_sample, optimize, pathfinder, sample
 from ..inference.density import points
 from ..inference.running import interrupts
+from . import arguments
+from .arguments import IgnoredOptionWarning as IgnoredOptionWarning  # where scripts have it from
 from .errors import running
 from .folders import ready
 from .gradients import named
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
     from stanlib.program import Module
 
 
-class IgnoredOptionWarning(UserWarning):
-    """An option of CmdStan's that the method here does not have."""
+_OTHER_SEARCH = "optimize has another line search here than CmdStan's"
 
 
 class CmdStanModel:
@@ -138,18 +138,17 @@ class CmdStanModel:
                force_one_process_per_chain: bool | None = None, inv_metric: object = None,
                save_diagnostics: bool = False) -> CmdStanMCMC:  # fmt: skip
         """Draw from the posterior by NUTS: see `stanimport.sample`."""
-        folder = ready(output_dir, sig_figs)
-        os.environ["STAN_NUM_THREADS"] = str(threads_per_chain or 1)  # which scripts show
+        taken = arguments.of_sampler(
+            fixed_param, adapt_engaged, iter_warmup,
+            dict(metric=metric, inv_metric=inv_metric, step_size=step_size, max_treedepth=max_treedepth),
+            dict(adapt_delta=adapt_delta, adapt_init_phase=adapt_init_phase, adapt_metric_window=adapt_metric_window,
+                 adapt_step_size=adapt_step_size))  # fmt: skip
+        folder = _begun(output_dir, sig_figs, threads_per_chain or 1, save_latent_dynamics or save_diagnostics)
         fit = _within(timeout, sample)(
             self.module, data, chains=1 if chains is None and fixed_param else chains, parallel_chains=parallel_chains,
-            threads_per_chain=threads_per_chain, seed=seed, chain_ids=chain_ids, inits=_plain(inits),
-            iter_warmup=iter_warmup, iter_sampling=iter_sampling,
-            save_warmup=save_warmup, thin=thin, max_treedepth=max_treedepth,
-            metric=_metric(metric), inv_metric=inv_metric,
-            step_size=step_size, adapt_engaged=adapt_engaged, adapt_delta=adapt_delta,
-            adapt_init_phase=adapt_init_phase, adapt_metric_window=adapt_metric_window,
-            adapt_step_size=adapt_step_size, fixed_param=fixed_param, show_progress=show_progress,
-        )  # fmt: skip
+            threads_per_chain=threads_per_chain, seed=seed, chain_ids=chain_ids, inits=_plain(inits), thin=thin,
+            iter_warmup=iter_warmup, save_warmup=save_warmup, iter_sampling=iter_sampling, adapt_engaged=adapt_engaged,
+            fixed_param=fixed_param, show_progress=show_progress, **taken)  # fmt: skip
         return CmdStanMCMC(fit, written(fit, folder, sig_figs, time_fmt, save_profile))
 
     def optimize(self, data: object = None, seed: int | None = None, inits: object = None, output_dir: object = None,
@@ -161,12 +160,13 @@ class CmdStanModel:
                  time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
                  jacobian: bool = False) -> CmdStanMLE:  # fmt: skip
         """Find the mode: see `stanimport.optimize`."""
-        _verify_optimizer(algorithm, history_size=history_size, init_alpha=init_alpha, tol_obj=tol_obj,
-                          tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, tol_rel_grad=tol_rel_grad, tol_param=tol_param)
-        _tell("optimize", init_alpha=init_alpha)
-        given = _given(algorithm=algorithm and algorithm.lower(), tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, iter=iter,
-                       tol_rel_grad=tol_rel_grad, history_size=history_size, tol_obj=tol_obj,
-                       tol_param=tol_param)  # fmt: skip
+        arguments.verify_optimizer(algorithm, history_size=history_size, init_alpha=init_alpha, tol_obj=tol_obj,
+                                   tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, tol_rel_grad=tol_rel_grad,
+                                   tol_param=tol_param)  # fmt: skip
+        arguments.tell(_OTHER_SEARCH, init_alpha=init_alpha)
+        given = arguments.given(algorithm=algorithm and algorithm.lower(), tol_rel_obj=tol_rel_obj, iter=iter,
+                                tol_grad=tol_grad, tol_rel_grad=tol_rel_grad, history_size=history_size,
+                                tol_obj=tol_obj, tol_param=tol_param)  # fmt: skip
         folder = ready(output_dir, sig_figs)
         fit = _within(timeout, optimize)(
             self.module, data, seed=seed, inits=_plain(inits), require_converged=require_converged, jacobian=jacobian,
@@ -183,11 +183,11 @@ class CmdStanModel:
                     refresh: int | None = None, time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None, *,
                     output_samples: int | None = None, save_diagnostics: bool = False) -> CmdStanVB:  # fmt: skip
         """Fit a normal approximation: see `stanimport.advi`. As in CmdStan `eta` is chosen where that is engaged."""
-        _verify_eta(eta)
-        given = _given(iter=iter, grad_samples=grad_samples, elbo_samples=elbo_samples, adapt_iter=adapt_iter,
-                       eta=None if adapt_engaged else eta, tol_rel_obj=tol_rel_obj, eval_elbo=eval_elbo,
-                       draws=output_samples if draws is None else draws)  # fmt: skip
-        folder = ready(output_dir, sig_figs)
+        arguments.verify_positive(eta=eta)
+        given = arguments.given(iter=iter, grad_samples=grad_samples, elbo_samples=elbo_samples, adapt_iter=adapt_iter,
+                                eta=None if adapt_engaged else eta, tol_rel_obj=tol_rel_obj, eval_elbo=eval_elbo,
+                                draws=arguments.either(draws=draws, output_samples=output_samples))  # fmt: skip
+        folder = _begun(output_dir, sig_figs, None, save_latent_dynamics or save_diagnostics)
         fit = _within(timeout, advi)(
             self.module, data, seed=seed, inits=_plain(inits), algorithm=algorithm or "meanfield",
             adapt_engaged=adapt_engaged, require_converged=require_converged, **given,
@@ -204,23 +204,16 @@ class CmdStanModel:
                    refresh: int | None = None, time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
                    num_threads: int | None = None) -> CmdStanPathfinder:  # fmt: skip
         """Draw from an approximation found along optimization paths: see `stanimport.pathfinder`."""
-        given = _given(init_alpha=init_alpha, tol_obj=tol_obj, tol_rel_obj=tol_rel_obj, tol_grad=tol_grad,
-                       tol_rel_grad=tol_rel_grad, tol_param=tol_param, history_size=history_size, num_paths=num_paths,
-                       draws=draws, max_lbfgs_iters=max_lbfgs_iters, num_single_draws=num_single_draws,
-                       num_elbo_draws=num_elbo_draws)  # fmt: skip
-        resample = psis_resample and calculate_lp and num_paths != 1
-        if num_paths == 1 and None not in (draws, num_single_draws) and draws != num_single_draws:
-            raise ValueError("Cannot specify both 'draws' and 'num_single_draws' when 'num_paths' is 1")
-        if not resample:  # all draws of all paths are returned
-            single = num_single_draws or (draws if num_paths == 1 else None) or 1000
-            given |= {"num_single_draws": single, "draws": (4 if num_paths is None else num_paths) * single}
+        taken = arguments.of_pathfinder(
+            psis_resample and calculate_lp, num_paths=num_paths, draws=draws, num_single_draws=num_single_draws,
+            tol_obj=tol_obj, tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, tol_rel_grad=tol_rel_grad, tol_param=tol_param,
+            init_alpha=init_alpha, history_size=history_size, max_lbfgs_iters=max_lbfgs_iters,
+            num_elbo_draws=num_elbo_draws)  # fmt: skip
         folder = ready(output_dir, sig_figs)
-        fit = _within(timeout, pathfinder)(
-            self.module, data, seed=seed, inits=_plain(inits), psis_resample=resample, **given
-        )  # fmt: skip
+        fit = _within(timeout, pathfinder)(self.module, data, seed=seed, inits=_plain(inits), **taken)
         return CmdStanPathfinder(fit, written(fit, folder, sig_figs, time_fmt))
 
-    def laplace_sample(self, data: Any = None, mode: Any = None, draws: int | None = None, *, jacobian: bool = True,
+    def laplace_sample(self, data: object = None, mode: Any = None, draws: int | None = None, *, jacobian: bool = True,
                        seed: int | None = None, output_dir: Any = None, sig_figs: int | None = None,
                        save_profile: bool = False, show_console: bool = False, refresh: int | None = None,
                        time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
@@ -237,7 +230,7 @@ class CmdStanModel:
         if isinstance(mode, CmdStanMLE) and mode.fit.settings.get("jacobian", jacobian) != jacobian:
             raise ValueError(f"Jacobian argument to optimize and laplace must match: here it is {jacobian}")
         fit = _within(timeout, laplace_sample)(
-            self.module, data, mode=_plain(mode), jacobian=jacobian, seed=seed, **_given(draws=draws)
+            self.module, data, mode=_plain(mode), jacobian=jacobian, seed=seed, **arguments.given(draws=draws)
         )  # fmt: skip
         found = mode if isinstance(mode, CmdStanMLE) else None
         files = written(fit, folder, sig_figs, time_fmt, mode=found.runset if found else None)
@@ -248,7 +241,7 @@ class CmdStanModel:
                             refresh: int | None = None, time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None, *,
                             mcmc_sample: object = None) -> CmdStanGQ:  # fmt: skip
         """Run generated quantities for the draws of a fit or of CSV files: see `stanimport.generate_quantities`."""
-        previous = mcmc_sample if previous_fit is None else previous_fit
+        previous = arguments.either(previous_fit=previous_fit, mcmc_sample=mcmc_sample)
         if previous is None:
             raise ValueError("Argument 'previous_fit' is required: a fit, or CSV files")
         if isinstance(previous, (str, os.PathLike, list)) and not str(previous).endswith(".nc"):
@@ -329,6 +322,14 @@ def _name(model_name: str) -> str:
     return model_name.strip()
 
 
+def _begun(output_dir: object, sig_figs: object, threads: int | None, dynamics: bool) -> Path | None:
+    """The folder for files; scripts are told what is not kept, and find the number of threads as with CmdStanPy."""
+    if threads is not None:
+        os.environ["STAN_NUM_THREADS"] = str(threads)
+    arguments.tell("there are no files of momenta and gradients", save_latent_dynamics=dynamics)
+    return ready(output_dir, sig_figs)
+
+
 def _plain(value: object) -> Any:
     """Fits as this package has them, also among the inits of several chains."""
     if isinstance(value, (list, tuple)):
@@ -344,47 +345,3 @@ def _within(timeout: float | None, function: Callable[..., object]) -> Callable[
             return function(*args, **options)
 
     return run
-
-
-def _given(**options: object) -> dict[str, object]:
-    return {n: v for n, v in options.items() if v is not None}
-
-
-def _verify_optimizer(algorithm: str | None, history_size: int | None, **tolerances: float | None) -> None:
-    """
-    Raises:
-        ValueError: for options that are no positive numbers, or not of the algorithm.
-    """
-    given = _given(**tolerances)
-    if algorithm is not None and algorithm.lower() == "newton" and given:
-        raise ValueError(f"{next(iter(given))} must not be set when the algorithm is Newton, only for bfgs or lbfgs")
-    if algorithm is not None and algorithm.lower() != "lbfgs" and history_size is not None:
-        raise ValueError("history_size must not be set when the algorithm is not lbfgs, only for bfgs or lbfgs")
-    kinds: dict[str, tuple[Any, type]] = {n: (v, float) for n, v in given.items()}
-    if history_size is not None:
-        kinds["history_size"] = history_size, int
-    for name, (value, kind) in kinds.items():
-        if not isinstance(value, (int, np.integer) if kind is int else (int, float, np.integer, np.floating)):
-            raise ValueError(f"Argument '{name}' must be of type {kind.__name__}, found {type(value)}")
-        if value <= 0:
-            raise ValueError(f"Argument '{name}' must be greater than 0, found {value}")
-
-
-def _verify_eta(eta: object) -> None:
-    """Raise ValueError for a scale of steps that is none, also where it is adapted."""
-    if eta is not None and (not isinstance(eta, (int, float, np.integer, np.floating)) or not eta > 0):
-        raise ValueError(f"Argument 'eta' must be greater than 0, found {eta!r}")
-
-
-def _metric(metric: object) -> Any:
-    """The metric, by its whole name where it has one; CmdStan's default for none."""
-    short = {None: "diag_e", "diag": "diag_e", "dense": "dense_e", "unit": "unit_e"}
-    return short.get(metric, metric) if metric is None or isinstance(metric, str) else metric
-
-
-def _tell(method: str, **options: object) -> None:
-    """Warn of options that the method has no use for."""
-    for name in _given(**options):
-        warn(f"the option {name} has no effect: {method} has another line search here than CmdStan's",
-             IgnoredOptionWarning)  # fmt: skip
-

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from stanlib.errors import StanDataError, StanRuntimeError
+from stanlib.given import listed
 from stanlib.program import Variable
 
 
@@ -28,10 +29,10 @@ def _axes(variable: Variable, name: str, outer: tuple[int, ...]) -> Iterator[tup
     if not variable.items:
         yield name, outer
     for i, item in enumerate(variable.items, 1):
-        yield from _axes(item, f"{name}.{i}", (*outer, _array_axes(variable)))
+        yield from _axes(item, f"{name}.{i}", (*outer, array_axes(variable)))
 
 
-def _array_axes(variable: Variable) -> int:
+def array_axes(variable: Variable) -> int:
     """Of how many dimensions an array is, 0 for what is none."""
     return variable.type.count(",", 0, variable.type.find("]")) + 1 if variable.type.startswith("array[") else 0
 
@@ -100,7 +101,7 @@ def _spread(variable: Variable, name: str, value: object, outer: int = 0) -> dic
     """The leaves of a variable, which lies in `outer` dimensions of arrays of tuples beside its own."""
     if not variable.items:
         return {name: value}
-    dims, out = outer + _array_axes(variable), dict[str, Any]()
+    dims, out = outer + array_axes(variable), dict[str, Any]()
     columns = _columns(name, value, dims, len(variable.items))
     for i, (item, column) in enumerate(zip(variable.items, columns), 1):
         out |= _spread(item, f"{name}.{i}", column, dims)
@@ -109,6 +110,7 @@ def _spread(variable: Variable, name: str, value: object, outer: int = 0) -> dic
 
 def _columns(name: str, value: object, dims: int, count: int) -> list[object]:
     """The items of a tuple; of an array of tuples one nested list per item, or one array if it is given so."""
+    value = listed(value)
     if dims and not _has_arrays(value):
         if not isinstance(value, (list, tuple)):
             raise StanDataError(f"the value of {name} must be an array of tuples, not {type(value).__name__}", name)

@@ -12,7 +12,9 @@ from ... import errors
 from ...inference.fits import columns
 from ...inference.fits.fit import Fit, Mode
 from .base import Array, CmdStanFit
+from .chains import chosen_columns, described, frame
 from .runset import RunSet
+from .values import parameters_at, value, value_at, with_warmup
 
 
 class CmdStanMLE(CmdStanFit):
@@ -30,7 +32,7 @@ class CmdStanMLE(CmdStanFit):
 
     @property
     def optimized_params_dict(self) -> dict[str, float]:
-        return self.fit.optimized_params_dict
+        return dict(zip(self.column_names, self.optimized_params_np.tolist()))
 
     @property
     def optimized_params_pd(self) -> Any:
@@ -53,10 +55,9 @@ class CmdStanMLE(CmdStanFit):
         found = self.optimized_iterations_np
         return None if found is None else pandas.DataFrame(found, columns=self.column_names)
 
-    def create_inits(self, seed: int | None = None, chains: int = 4) -> dict[str, Array]:
+    def create_inits(self, seed: int | None = None, chains: int = 4) -> dict[str, object]:
         """The mode as initial values, a dict, of all chains alike; both arguments are for other results' sake."""
-        made: dict[str, Array] = self.fit.create_inits(seed, 1)[0]
-        return made
+        return parameters_at(self.fit, self.fit.create_inits(seed, 1)[0])
 
     def stan_variable(self, var: str, *, inc_iterations: bool = False, warn: bool = True) -> Any:
         """The value at the mode; with `inc_iterations` at the start and after every step, if they were saved.
@@ -67,9 +68,7 @@ class CmdStanMLE(CmdStanFit):
             errors.warn("invalid estimate: the optimization did not converge")
         if inc_iterations and self.fit.warmup is None:
             errors.warn("the iterations were not saved: optimize with save_iterations=True")
-        if not inc_iterations or self.fit.warmup is None:
-            return self.fit.stan_variable(var)
-        return self.fit.draws_xr(var, inc_warmup=True)[var].values[0]
+        return value(with_warmup(self.fit) if inc_iterations and self.fit.warmup is not None else self.fit, var)
 
     def stan_variables(self, inc_iterations: bool = False) -> dict[str, Any]:
         return {n: self.stan_variable(n, inc_iterations=inc_iterations) for n in self.fit.stan_variables()}
@@ -91,7 +90,7 @@ class CmdStanVB(CmdStanFit):
         """The center of the approximation, one value for each column."""
         zeros = {n: np.zeros((1, 1)) for n in self.fit.stats}
         center = {n: np.asarray(self.fit.info["center"][n])[None, None] for n in self.fit.variables}
-        values: Array = columns.flatten({**zeros, **center})[1][0, 0]
+        values: Array = columns.flatten({**zeros, **center}, axes=self.fit.axes)[1][0, 0]
         return values
 
     @property
@@ -102,7 +101,7 @@ class CmdStanVB(CmdStanFit):
         return pandas.DataFrame([self.variational_params_np], columns=self.column_names)
 
     @property
-    def variational_params_dict(self) -> dict[str, Any]:
+    def variational_params_dict(self) -> dict[str, float]:
         return dict(zip(self.column_names, self.variational_params_np))
 
     @property
@@ -118,11 +117,11 @@ class CmdStanVB(CmdStanFit):
 
     def stan_variable(self, var: str, *, mean: bool | None = None) -> Any:
         """The value at the center of the approximation, as in CmdStanPy 1; with `mean=False` the draws."""
+        draws = value(self.fit, var)  # refuses names that there aren't
         if mean is False:
-            return self.fit.stan_variable(var)
-        self.fit.stan_variable(var)  # refuses names that there aren't
-        center = np.asarray(self.fit.info["center"][var])
-        return center if center.ndim else center.item()
+            return draws
+        center = value_at(self.fit, var, self.fit.info["center"])
+        return center if isinstance(center, tuple) or np.ndim(center) else center.item()
 
     def stan_variables(self, *, mean: bool | None = None) -> dict[str, Any]:
         return {n: self.stan_variable(n, mean=mean) for n in self.fit.stan_variables()}
@@ -136,11 +135,13 @@ class _Independent(CmdStanFit):
         return self.fit.draws(concat_chains=True)
 
     def draws_pd(self, vars: Sequence[str] | str | None = None) -> Any:
-        frame = self.fit.draws_pd(vars)
-        return frame[[c for c in frame if c not in ("chain__", "iter__", "draw__")]]
+        return chosen_columns(frame(self.fit)[[*self.column_names]], self.fit, vars)
 
     def draws_xr(self, vars: Sequence[str] | str | None = None) -> Any:
-        return self.fit.draws_xr(vars)
+        """The draws as a Dataset with the dimension draw. Raises KeyError for variables that there aren't."""
+        made = described(self.fit, self.metadata, vars).isel(chain=0, drop=True)
+        del made.attrs["num_draws_sampling"]
+        return made
 
     def method_variables(self) -> dict[str, Array]:
         return {n: v[:, 0] for n, v in super().method_variables().items()}

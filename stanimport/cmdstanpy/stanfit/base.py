@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ...inference.fits.stan_configuration import METHODS
 from ...inference.fits.stan_csv import COLUMNS
 from .metadata import InferenceMetadata
 from .runset import RunSet
+from .values import column_names, parameters_at, value
 
 Array = np.ndarray
 
@@ -21,6 +23,7 @@ class CmdStanFit:
     def __init__(self, fit: Fit, runset: RunSet | None = None):
         self.fit = _with_cmdstans_columns(fit)
         self.runset = runset or RunSet(fit)
+        self._told: Mapping[str, object] = {}  # by the files that it was read from
 
     def __repr__(self) -> str:
         method = METHODS.get(self.fit.method, self.fit.method)
@@ -36,14 +39,18 @@ class CmdStanFit:
 
     @property
     def metadata(self) -> InferenceMetadata:
-        return InferenceMetadata(self.fit, self.column_names)
+        return InferenceMetadata(self._shown(), self._told)
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        return self.fit.column_names
+        return column_names(self._shown().column_names)
+
+    def _shown(self) -> Fit:
+        """The fit with the variables that have columns here."""
+        return self.fit
 
     def stan_variable(self, var: str) -> Any:
-        return self.fit.stan_variable(var)
+        return value(self.fit, var)
 
     def stan_variables(self) -> dict[str, Any]:
         return {n: self.stan_variable(n) for n in self.fit.stan_variables()}
@@ -57,9 +64,9 @@ class CmdStanFit:
 
     def create_inits(
         self, seed: int | None = None, chains: int = 4
-    ) -> dict[str, np.ndarray] | list[dict[str, np.ndarray]]:
+    ) -> dict[str, object] | list[dict[str, object]]:
         """Initial values for chains; for a single one a dict, as in CmdStanPy."""
-        made = self.fit.create_inits(seed, chains)
+        made = [parameters_at(self.fit, point) for point in self.fit.create_inits(seed, chains)]
         return made[0] if chains == 1 else made
 
 

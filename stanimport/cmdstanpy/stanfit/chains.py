@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from ...errors import warn
+from ...inference.fits import columns
 from ...inference.fits.fit import Fit
-from ...inference.fits.stan_configuration import configuration
 from ...inference.options import suggestion
 from ...inference.samplers.packed import written_out
 from .base import Array, CmdStanFit
+from .metadata import InferenceMetadata
+from .values import column_names, value, with_warmup
 
 
 class OfChains(CmdStanFit):
@@ -28,8 +30,10 @@ class OfChains(CmdStanFit):
         return self.fit.chain_ids
 
 
-def described(fit: Fit, vars: Sequence[str] | str | None, inc_warmup: bool) -> Any:
-    """The draws as a Dataset with CmdStanPy's attributes.
+def described(
+    fit: Fit, told: InferenceMetadata, vars: Sequence[str] | str | None, inc_warmup: bool = False
+) -> Any:  # fmt: skip
+    """The draws as a Dataset with CmdStanPy's attributes, in the order in which variables are asked for.
 
     Raises:
         KeyError: for variables that there aren't, as CmdStanPy does.
@@ -40,13 +44,20 @@ def described(fit: Fit, vars: Sequence[str] | str | None, inc_warmup: bool) -> A
             fit.stan_variable(name)
         except ValueError as e:
             raise KeyError(f"Unknown variable: {e}") from None
-    told = configuration(fit, 0)
     version = ".".join(str(told[f"stan_version_{part}"]) for part in ("major", "minor", "patch"))
     attributes = {"stan_version": version, "model": told["model"], "num_draws_sampling": fit.draws_per_chain}
+    if inc_warmup and fit.warmup is not None:
+        attributes["num_draws_warmup"] = with_warmup(fit).draws_per_chain - fit.draws_per_chain
     made = fit.draws_xr(wanted, inc_warmup=inc_warmup)
-    if inc_warmup:
-        attributes["num_draws_warmup"] = made.sizes["draw"] - fit.draws_per_chain
-    return made.assign_attrs(attributes)
+    order = [name for asked in wanted or () for name in made.data_vars if asked in (name, columns.root(name))]
+    return (made[[*dict.fromkeys(order)]] if order else made).assign_attrs(attributes)
+
+
+def frame(fit: Fit, inc_warmup: bool = False) -> Any:
+    """The draws as a DataFrame with CmdStanPy's names of columns and its numbers of chains, which are from 1."""
+    made = fit.draws_pd(inc_warmup=inc_warmup)
+    made["chain__"] = np.repeat(np.arange(1, fit.chains + 1), len(made) // max(fit.chains, 1))
+    return made.set_axis(column_names(made), axis="columns")
 
 
 def chosen_columns(frame: Any, fit: Fit, wanted: Sequence[str] | str | None) -> object:
@@ -55,19 +66,11 @@ def chosen_columns(frame: Any, fit: Fit, wanted: Sequence[str] | str | None) -> 
         return frame
     chosen: list[str] = []
     for name in dict.fromkeys([wanted] if isinstance(wanted, str) else wanted):
-        found = [name] if name in frame else [c for c in frame if c.partition("[")[0].partition(":")[0] == name]
+        found = [name] if name in frame else [c for c in frame if columns.root(c) == name]
         if not found:
             raise ValueError(f"Unknown variable: {name}{suggestion(name, list(fit.variables))}")
         chosen += found
     return frame[chosen]
-
-
-def with_warmup(fit: Fit) -> Fit:
-    """The fit with its warm-up among its draws."""
-    whole, values = copy.copy(fit), fit.with_warmup()
-    whole.variables, whole.stats = {n: values[n] for n in fit.variables}, {n: values[n] for n in fit.stats}
-    whole.warmup = None
-    return whole
 
 
 def _verify_table(percentiles: Sequence[float], sig_figs: int) -> None:
@@ -147,17 +150,22 @@ class CmdStanMCMC(OfChains):
         return self.fit.draws(inc_warmup=self._has_warmup(inc_warmup), concat_chains=concat_chains)
 
     def draws_pd(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False) -> Any:
-        return chosen_columns(self.fit.draws_pd(inc_warmup=self._has_warmup(inc_warmup)), self.fit, vars)
+        return chosen_columns(frame(self.fit, self._has_warmup(inc_warmup)), self.fit, vars)
 
     def draws_xr(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False) -> Any:
-        return described(self.fit, vars, self._has_warmup(inc_warmup))
+        return described(self.fit, self.metadata, vars, self._has_warmup(inc_warmup))
 
     def stan_variable(self, var: str, inc_warmup: bool = False) -> Any:
         """The draws of a variable, chain after chain; with the warm-up in front of each chain's."""
-        return (with_warmup(self.fit) if self._has_warmup(inc_warmup) else self.fit).stan_variable(var)
+        return value(with_warmup(self.fit) if self._has_warmup(inc_warmup) else self.fit, var)
 
     def stan_variables(self, inc_warmup: bool = False) -> dict[str, Any]:
         return {n: self.stan_variable(n, inc_warmup) for n in self.fit.stan_variables()}
+
+    def method_variables(self) -> dict[str, Array]:
+        """The sampler's own variables, (draws, chains) each; with those of the warm-up in front, if that was saved."""
+        found = (with_warmup(self.fit) if self._save_warmup else self.fit).method_variables()
+        return {n: v.astype(float) for n, v in found.items()}
 
     def _has_warmup(self, asked: bool) -> bool:
         """Whether there is a warm-up that is asked for; warns, as CmdStanPy does, where it was not saved."""
@@ -174,7 +182,8 @@ class CmdStanMCMC(OfChains):
         _verify_table(percentiles, sig_figs)
         plain = copy.copy(self.fit)
         plain.dims, plain.coords = {}, {}
-        return plain.summary(percentiles, sig_figs)
+        table = plain.summary(percentiles, sig_figs)
+        return table.set_axis(column_names(table.index), axis="index")
 
     def diagnose(self) -> str:
         return str(self.fit.diagnose())

@@ -11,8 +11,9 @@ from ...errors import warn
 from ...inference import generate_quantities
 from ...inference.fits.fit import Fit
 from .base import Array, CmdStanFit
-from .chains import OfChains, chosen_columns, described, with_warmup
+from .chains import OfChains, chosen_columns, described, frame
 from .runset import RunSet
+from .values import value, with_warmup
 
 _IN_FRONT = ("chain__", "iter__", "draw__")
 
@@ -32,9 +33,8 @@ class CmdStanGQ(OfChains):
     def mcmc_sample(self) -> Any:
         return self.previous_fit
 
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        return self._with(sample=False).column_names
+    def _shown(self) -> Fit:
+        return self._with(sample=False)
 
     def draws(self, *, inc_warmup: bool = False, inc_iterations: bool = False, concat_chains: bool = False,
               inc_sample: bool = False) -> Array:  # fmt: skip
@@ -45,17 +45,17 @@ class CmdStanGQ(OfChains):
     def draws_pd(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False,
                  inc_sample: bool = False) -> Any:  # fmt: skip
         """A column for each element; `inc_sample` puts those of the previous fit in front."""
-        frame = self._with(sample=True).draws_pd(inc_warmup=self._has_more(inc_warmup))
+        made = frame(self._with(sample=True), self._has_more(inc_warmup))
         if vars is not None:
-            return chosen_columns(frame, self.fit, vars)
+            return chosen_columns(made, self.fit, vars)
         own = [*_IN_FRONT, *self.column_names]
-        return frame[[*(c for c in frame if c not in own and inc_sample), *own]]
+        return made[[*(c for c in made if c not in own and inc_sample), *own]]
 
     def draws_xr(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False,
                  inc_sample: bool = False) -> Any:  # fmt: skip
         """The quantities as a Dataset; with `inc_sample` the variables of the previous fit too."""
         sampled = inc_sample or vars is not None
-        return described(self._with(sample=sampled), vars, self._has_more(inc_warmup))
+        return described(self._with(sample=sampled), self.metadata, vars, self._has_more(inc_warmup))
 
     def stan_variable(self, var: str, **options: bool) -> Any:
         """The draws of a variable: a quantity, or one of the previous fit, which takes the options.
@@ -67,9 +67,9 @@ class CmdStanGQ(OfChains):
         previous = self.previous_fit
         if var not in generated and isinstance(previous, CmdStanFit) and var in previous.fit.stan_variables():
             found = previous.stan_variable(var, **options)
-            return found if isinstance(found, tuple) else np.atleast_1d(found)
+            return _one(found) if isinstance(found, tuple) else np.atleast_1d(found)
         more = self._has_more(options.get("inc_warmup", False) or options.get("inc_iterations", False))
-        return (with_warmup(self.fit) if more else self.fit).stan_variable(var)
+        return value(with_warmup(self.fit) if more else self.fit, var)
 
     def stan_variables(self, **options: bool) -> dict[str, Any]:
         sampled = self.previous_fit.fit.stan_variables() if isinstance(self.previous_fit, CmdStanFit) else {}
@@ -94,6 +94,13 @@ class CmdStanGQ(OfChains):
         if made.warmup is not None and before.warmup is not None and previous.warmup is not None:
             made.warmup = {**before.warmup[0], **made.warmup[0]}, previous.warmup[1]
         return made
+
+
+def _one(found: tuple[object, ...]) -> Array:
+    """The tuple at a mode as one draw."""
+    made = np.empty(1, object)
+    made[0] = found
+    return made
 
 
 def _only(fit: Fit, names: Collection[str]) -> Fit:

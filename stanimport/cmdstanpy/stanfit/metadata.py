@@ -1,7 +1,6 @@
 """What CmdStanPy's results tell of themselves: the configuration, and where each variable is among the columns."""
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,10 +8,12 @@ import numpy as np
 
 from stanlib.dataclass import dataclass
 
-from ...inference.fits import stan_csv
+from ...inference import tuples
+from ...inference.fits import columns, stan_csv
 from ...inference.fits.fit import Fit
 from ...inference.fits.result import declared
 from ...inference.fits.stan_configuration import METHODS, configuration
+from .values import column_names
 
 Array = np.ndarray
 
@@ -55,19 +56,22 @@ class Variable:
 class InferenceMetadata:
     """The configuration of a fit, and its variables.
 
+    Args:
+        told: CmdStan's names of options and their values, as files tell them that the fit was read from.
+
     Attributes:
         cmdstan_config: CmdStan's names of the options and their values, the column names, and the options as they
             are called here.
         method_vars, stan_vars: the method's own variables and the program's, by name: their columns and sizes.
     """
 
-    def __init__(self, fit: Fit, column_names: tuple[str, ...]):
+    def __init__(self, fit: Fit, told: Mapping[str, object]):
         options = {n: v for n, v in fit.settings.items() if not n.startswith("chain_") or n == "chain_ids"}
         named = {"model": f"{fit.program.name}_model", "method": METHODS.get(fit.method, fit.method),
-                 "num_chains": fit.chains, "column_names": column_names,
-                 "raw_header": ",".join(map(stan_csv.name_in_file, column_names))}  # fmt: skip
-        self.cmdstan_config: dict[str, Any] = {**options, **dict(_flat(configuration(fit, 0))), **named}
-        found = {v.name: v for v in _variables(fit, column_names)}
+                 "num_chains": fit.chains, "column_names": column_names(fit.column_names),
+                 "raw_header": ",".join(map(stan_csv.name_in_file, fit.column_names))}  # fmt: skip
+        self.cmdstan_config: dict[str, Any] = {**options, **dict(_flat(configuration(fit, 0))), **named, **told}
+        found = {v.name: v for v in _variables(fit)}
         self.method_vars = {n: v for n, v in found.items() if n.endswith("__")}
         self.stan_vars = {n: v for n, v in found.items() if not n.endswith("__")}
 
@@ -95,12 +99,12 @@ def _flat(entries: Mapping[str, object]) -> Iterator[tuple[str, object]]:
         yield from ((f"{key}_file" if n == "file" else n, v) for n, v in _flat(inner))
 
 
-def _variables(fit: Fit, names: tuple[str, ...]) -> Iterator[Variable]:
+def _variables(fit: Fit) -> Iterator[Variable]:
     """The variables in the order of the columns."""
-    roots = [re.split(r"[\[:]", n)[0] for n in names]
+    roots = [*map(columns.root, fit.column_names)]
     sizes = {n: v.shape[2:] for n, v in {**fit.stats, **fit.variables}.items()}
     kinds = {n: v.dtype.kind for n, v in fit.variables.items()}
-    arrays = {v.name: v.shape for v in declared(fit.program) if v.items}
+    arrays = {v.name: tuples.array_axes(v) for v in declared(fit.program) if v.items}
     for root in dict.fromkeys(roots):
         start = roots.index(root)
         end = start + roots.count(root)
@@ -108,4 +112,4 @@ def _variables(fit: Fit, names: tuple[str, ...]) -> Iterator[Variable]:
             yield Variable(root, start, end, sizes[root], "complex" if kinds.get(root) == "c" else "real")
         else:
             first = next(v for n, v in fit.variables.items() if n.startswith(f"{root}."))
-            yield Variable(root, start, end, first.shape[2 : 2 + len(arrays.get(root, ()))], "tuple")
+            yield Variable(root, start, end, first.shape[2 : 2 + arrays.get(root, 0)], "tuple")

@@ -3,11 +3,14 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 
 from stanlib.errors import StanDataError
 
 from ...inference.fits import stan_csv
+from ...inference.fits.fit import Fit
 from ...inference.methods import regeneration
 from .approximations import CmdStanLaplace, CmdStanMLE, CmdStanPathfinder, CmdStanVB
 from .base import CmdStanFit
@@ -37,6 +40,13 @@ def from_csv(path: object = None, method: str | None = None) -> CmdStanFit:
     fit = regeneration.from_csv(files)
     if method is not None and method != fit.method:
         raise StanDataError(f"Expecting Stan CSV output files from method {method}, found {fit.method}")
+    made = _result(fit, files)
+    made._told = _configuration(files[0])
+    return made
+
+
+def _result(fit: Fit, files: list[Path]) -> CmdStanFit:
+    """The fit as a result of its method. Raises StanDataError for those that have none."""
     runset = RunSet(fit, files=files)
     if fit.method == "laplace":
         return CmdStanLaplace(fit, _mode_of(files[0]), runset)
@@ -45,6 +55,27 @@ def from_csv(path: object = None, method: str | None = None) -> CmdStanFit:
     if fit.method not in _KINDS:
         raise StanDataError(f"{files[0]}: results of the method {fit.method} can't be read")
     return _KINDS[fit.method](fit, runset)
+
+
+def _configuration(path: Path) -> dict[str, object]:
+    """The entries at the head of a file, numbers as numbers; the last "file" that is none of draws is the data's."""
+    found: dict[str, object] = {}
+    for line in takewhile(lambda one: one.startswith("#"), path.read_text(encoding="utf-8").splitlines()):
+        key, is_entry, text = (part.strip() for part in line[1:].partition("="))
+        text = text.replace("(Default)", "").strip()
+        if is_entry and not (key == "file" and text.endswith(".csv")):
+            found["data_file" if key == "file" else key] = _number(text)
+    return found
+
+
+def _number(text: str) -> object:
+    """What a configuration tells as text: an int, a flag as 0 or 1, a float, or the text itself."""
+    if text in ("true", "false"):
+        return int(text == "true")
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def _mode_of(path: Path) -> CmdStanMLE | None:

@@ -333,10 +333,14 @@ def _settings(files: Sequence[File], method: str) -> dict[str, Any]:
     settings: dict[str, Any] = {"seed": int(seed[0]) if seed and seed[0].isdigit() else 0}
     if method == "optimize":
         settings["jacobian"] = _flag(config.get("jacobian", "0"))
+    if method == "pathfinder":
+        is_resampled = all(_flag(config.get(n, "1")) for n in ("psis_resample", "calculate_lp"))
+        settings |= {"num_paths": int(config.get("num_paths", 4)), "psis_resample": is_resampled}
     if method != "sample":
         return settings
     numbers = [int(f.config.get("id", "0")) for f in files]
-    settings["chain_ids"] = numbers if len(set(numbers)) == len(files) else [*range(1, len(files) + 1)]
+    are_told = 0 not in numbers and len(set(numbers)) == len(files)
+    settings["chain_ids"] = numbers if are_told else [*range(1, len(files) + 1)]
     if "metric" in config:
         settings["metric"] = config["metric"]
     for name, key in _OPTIONS.items():

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from stanlib.errors import MissingLibraryError, StanDataError
-from stanlib.given import TEXTS, NoNumbersError, numbers_of, plain_of, verified
+from stanlib.given import TEXTS, NoNumbersError, listed, numbers_of, plain_of, verified
 
 from ... import files
 from .files import readable
@@ -280,6 +280,7 @@ def write_json(data: Mapping[str, object], path: Path) -> None:
 
 def _plain(name: str, value: object) -> Any:
     """A value as JSON has it; text, which no variable can be, stays text. Raises StanDataError."""
+    value = listed(value)
     if isinstance(value, tuple):
         value = {i: v for i, v in enumerate(value, 1)}
     if isinstance(value, Mapping):

@@ -1,0 +1,198 @@
+"""Names, shapes and order of what results hold, as CmdStanPy has them; tuples are arrays of tuples, one for each draw.
+
+The columns of a draw are told apart by CmdStan's header alone: its names of items, indices and parts.
+"""
+import csv
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stanimport.cmdstanpy import CmdStanModel, from_csv, write_stan_json
+
+PROGRAM = """
+parameters {
+  vector[2] v; real a;
+  tuple(real, vector[2]) t;
+  array[2] tuple(real, matrix[2, 2]) at;
+  tuple(real, tuple(array[2] real, complex)) tt;
+}
+model {
+  v ~ std_normal(); a ~ std_normal(); t.1 ~ normal(1, 1); t.2 ~ normal(2, 1);
+  for (i in 1:2) { at[i].1 ~ normal(i, 1); to_vector(at[i].2) ~ normal([11, 21, 12, 22], 1); }
+  tt.1 ~ std_normal(); tt.2.1 ~ std_normal(); get_real(tt.2.2) ~ std_normal(); get_imag(tt.2.2) ~ std_normal();
+}
+generated quantities { array[2] tuple(int, int) k = {(1, 2), (3, 4)}; }
+"""
+NAMES = (
+    "v[1]", "v[2]", "a", "t.1", "t.2[1]", "t.2[2]",
+    "at[1].1", "at[1].2[1,1]", "at[1].2[2,1]", "at[1].2[1,2]", "at[1].2[2,2]",
+    "at[2].1", "at[2].2[1,1]", "at[2].2[2,1]", "at[2].2[1,2]", "at[2].2[2,2]",
+    "tt.1", "tt.2.1[1]", "tt.2.1[2]", "tt.2.2[real]", "tt.2.2[imag]", "k[1].1", "k[1].2", "k[2].1", "k[2].2",
+)  # fmt: skip
+FEW = dict(chains=2, iter_warmup=7, iter_sampling=5, seed=1, show_progress=False)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("programs") / "kinds.stan"
+    path.write_text(PROGRAM)
+    return CmdStanModel(stan_file=path)
+
+
+@pytest.fixture(scope="module")
+def fit(model):
+    return model.sample(save_warmup=True, **FEW)
+
+
+def rows(result):
+    """The numbers of a result's files by CmdStanPy's names of their columns, the files one after another."""
+    found = []
+    for path in result.runset.csv_files:
+        lines = [line for line in Path(path).read_text().splitlines() if not line.startswith("#")]
+        found += [{prettified(n): float(v) for n, v in row.items()} for row in csv.DictReader(lines)]
+    return found
+
+
+def prettified(name):
+    """CmdStanPy's name of a column in a file: `t.2[1]` of `t:2.1`."""
+    return ".".join(re.sub(r"\.(.*)", lambda m: f"[{m[1].replace('.', ',')}]", part) for part in name.split(":"))
+
+
+def assert_is(value, row, of):
+    """A value of the variable is what a row of numbers has in its columns."""
+    if of == "t":
+        assert isinstance(value, tuple) and value[0] == row["t.1"]
+        np.testing.assert_array_equal(value[1], [row["t.2[1]"], row["t.2[2]"]])
+    elif of == "at":
+        assert value.shape == (2,) and value.dtype == object
+        for i in (1, 2):
+            assert value[i - 1][0] == row[f"at[{i}].1"]
+            expected = [[row[f"at[{i}].2[{j},{k}]"] for k in (1, 2)] for j in (1, 2)]
+            np.testing.assert_array_equal(value[i - 1][1], expected)
+    else:
+        first, (second, third) = value
+        assert first == row["tt.1"] and third == row["tt.2.2[real]"] + 1j * row["tt.2.2[imag]"]
+        np.testing.assert_array_equal(second, [row["tt.2.1[1]"], row["tt.2.1[2]"]])
+
+
+@pytest.mark.parametrize("name", ["t", "at", "tt"])
+def test_tuples_of_draws(model, fit, name):
+    table = rows(fit)
+    draws = [r for chain in (0, 12) for r in table[chain + 7 : chain + 12]]
+    for result, expected, options in ((fit, draws, {}), (fit, table, {"inc_warmup": True}),
+                                      (from_csv(fit.runset.csv_files), draws, {})):  # fmt: skip
+        values = result.stan_variable(name, **options)
+        assert values.dtype == object and len(values) == len(expected)
+        for value, row in zip(values, expected):
+            assert_is(value, row, name)
+    for result in (model.laplace_sample(draws=4, seed=1), model.pathfinder(draws=4, seed=1)):
+        for value, row in zip(result.stan_variable(name), rows(result), strict=True):
+            assert_is(value, row, name)
+
+
+@pytest.mark.parametrize("name", ["t", "at", "tt"])
+def test_tuples_at_points(model, name):
+    mode = model.optimize(seed=1, save_iterations=True)
+    steps = rows(mode)
+    assert_is(mode.stan_variable(name), steps[-1], name)
+    for value, row in zip(mode.stan_variable(name, inc_iterations=True), steps, strict=True):
+        assert_is(value, row, name)
+    vb = model.variational(seed=1, require_converged=False, draws=3, iter=200)
+    center, *draws = rows(vb)
+    assert_is(vb.stan_variable(name), center, name)
+    assert_is(vb.stan_variables()[name], center, name)
+    for value, row in zip(vb.stan_variable(name, mean=False), draws, strict=True):
+        assert_is(value, row, name)
+    assert vb.variational_params_dict == {n: center[n] for n in vb.column_names}
+    assert mode.optimized_params_dict == {n: steps[-1][n] for n in mode.column_names}
+
+
+def test_names_of_columns(model, fit):
+    own = {"CmdStanMCMC": 7, "CmdStanMLE": 2, "CmdStanVB": 3, "CmdStanPathfinder": 3, "CmdStanLaplace": 2}
+    vb = model.variational(seed=1, require_converged=False, draws=3, iter=200)
+    mode = model.optimize(seed=1)
+    for result in (fit, mode, vb, model.pathfinder(draws=4, seed=1), model.laplace_sample(draws=4, seed=1)):
+        assert result.column_names[own[type(result).__name__] :] == NAMES == result.metadata.column_names[-len(NAMES) :]
+        assert "at.1:2.2.1" in result.metadata["raw_header"]
+        assert result.metadata.stan_vars["at"].dimensions == (2,)
+    for frame in (fit.draws_pd(), vb.variational_sample_pd, mode.optimized_params_pd):
+        assert tuple(frame)[-len(NAMES) :] == NAMES
+    assert list(fit.draws_pd(["at", "a"])) == [*NAMES[6:16], "a"] and list(fit.summary().index)[1:] == list(NAMES)
+    again = from_csv(fit.runset.csv_files)
+    assert again.metadata.stan_vars["at"].dimensions == (2,)
+    quantities = model.generate_quantities(previous_fit=fit, seed=1)
+    assert quantities.column_names == NAMES[-4:]
+    assert quantities.stan_variable("k").tolist() == [[(1, 2), (3, 4)]] * 10
+    assert quantities.stan_variable("at").shape == (10, 2)
+
+
+def test_inits_have_tuples(model, fit, tmp_path):
+    """They are where chains start that do not move, also from a file, which has CmdStan's JSON of tuples."""
+    made = fit.create_inits(seed=1, chains=2)
+    assert set(made[0]) == {"v", "a", "t", "at", "tt"} and isinstance(made[0]["t"], tuple)
+    write_stan_json(tmp_path / "inits.json", made[0])
+    told = json.loads((tmp_path / "inits.json").read_text())
+    assert set(told["t"]) == {"1", "2"} and told["at"][1]["1"] == made[0]["at"][1][0]
+    for inits, expected in ((made, made), (str(tmp_path / "inits.json"), [made[0]] * 2)):
+        still = model.sample(inits=inits, fixed_param=True, chains=2, iter_sampling=1, seed=1, show_progress=False)
+        for value, one in zip(still.stan_variable("at"), expected, strict=True):
+            assert value.tolist()[1][0] == one["at"][1][0]
+            np.testing.assert_array_equal(value[0][1], one["at"][0][1])
+    mode = model.optimize(seed=1)
+    again = model.optimize(seed=1, inits=mode.create_inits(), save_iterations=True)
+    np.testing.assert_allclose(again.stan_variable("t", inc_iterations=True)[0][1], mode.stan_variable("t")[1])
+
+
+def test_chains_are_counted_from_1_in_tables(model, fit):
+    later = model.sample(chain_ids=[4, 5], **FEW)
+    assert later.draws_pd()["chain__"].tolist() == [1] * 5 + [2] * 5
+    assert later.chain_ids == list(later.draws_xr("a").chain) == [4, 5]
+    quantities = model.generate_quantities(previous_fit=later, seed=1)
+    assert quantities.draws_pd()["chain__"].tolist() == [1] * 5 + [2] * 5
+
+
+def test_the_samplers_variables_have_the_warm_up_that_was_saved(model, fit):
+    found = fit.method_variables()
+    np.testing.assert_array_equal(found["lp__"], fit.draws(inc_warmup=True)[:, :, 0])
+    assert found["divergent__"].shape == (12, 2)
+    plain = model.sample(**FEW)
+    np.testing.assert_array_equal(plain.method_variables()["lp__"], plain.draws()[:, :, 0])
+
+
+def test_draws_without_chains(model):
+    """Those of approximations have no axis of chains, and variables come in the order in which they are asked for."""
+    laplace = model.laplace_sample(draws=4, seed=1)
+    for result in (laplace, model.pathfinder(draws=4, seed=1)):
+        data = result.draws_xr(["a", "v"])
+        assert list(data) == ["a", "v"] and data.v.dims == ("draw", "v_dim_0") and data.a.shape == (4,)
+        assert data.attrs == {"stan_version": "2.39.0", "model": "kinds_model"}
+        with pytest.raises(KeyError, match="nope"):
+            result.draws_xr("nope")
+        with pytest.raises(ValueError, match="Unknown variable: nope"):
+            result.draws_pd("nope")
+    assert list(laplace.draws_pd(["a", "v", "a", "log_p__"])) == ["a", "v[1]", "v[2]", "log_p__"]
+    np.testing.assert_array_equal(laplace.draws_pd("a")["a"], laplace.stan_variable("a"))
+
+
+def test_files_tell_the_configuration(fit, tmp_path):
+    """Also what is not an option here; numbers as numbers, and draws of the version that wrote them."""
+    text = Path(fit.runset.csv_files[0]).read_text().replace("stan_version_minor = 39", "stan_version_minor = 32")
+    text = text.replace("# id = 1", "# id = 0").replace("file = \n", "file = /data/some.json\n")
+    (tmp_path / "old.csv").write_text(text.replace("# init = 2", "# init = 2 (Default)\n# kappa = 0.75"))
+    old = from_csv(tmp_path / "old.csv")
+    told = old.metadata.cmdstan_config
+    assert (told["stan_version_minor"], told["kappa"], told["init"], told["save_warmup"]) == (32, 0.75, 2, 1)
+    assert told["data_file"] == "/data/some.json" and told["num_samples"] == 5 and told["column_names"][-1] == "k[2].2"
+    assert old.draws_xr().attrs["stan_version"] == "2.32.0" and old.chain_ids == [1]
+
+
+def test_paths_are_counted_in_files(model, tmp_path):
+    for number, options in enumerate(({"num_paths": 1}, {"psis_resample": False}, {"num_paths": 2})):
+        made = model.pathfinder(draws=4, num_single_draws=4, seed=1, output_dir=tmp_path / str(number), **options)
+        assert made.is_resampled == from_csv(tmp_path / str(number)).is_resampled == (number == 2)
+    text = next((tmp_path / "2").glob("*.csv")).read_text()
+    (tmp_path / "no.csv").write_text(text.replace("calculate_lp = true", "calculate_lp = 0"))
+    assert not from_csv(tmp_path / "no.csv").is_resampled
