@@ -16,9 +16,10 @@ from ..inference.density import points
 from ..inference.running import interrupts
 from . import arguments
 from .arguments import IgnoredOptionWarning as IgnoredOptionWarning  # where scripts have it from
-from .errors import running
+from .errors import compiling, running
 from .folders import ready
 from .gradients import named
+from .source_info import source_info
 from .stanc_options import include_paths, refuse_header, verified, warn_pedantically
 from .stanfit import (
     CmdStanFit,
@@ -81,8 +82,9 @@ class CmdStanModel:
 
     def _loaded(self, functions: Mapping[str, str] | None) -> Module:
         path = Path(self.stan_file)
-        warn_pedantically(path, self.stanc_options, functions)
-        return api.load(path, include_paths=include_paths(self.stanc_options, path), functions=functions)
+        with compiling():
+            warn_pedantically(path, self.stanc_options, functions)
+            return api.load(path, include_paths=include_paths(self.stanc_options, path), functions=functions)
 
     def __repr__(self) -> str:
         return f"CmdStanModel: name={self.name}\n\t stan_file={self.stan_file}"
@@ -92,12 +94,10 @@ class CmdStanModel:
         return files.program_text(files.read_bytes(Path(self.stan_file)))
 
     def src_info(self) -> dict[str, Any]:
-        """Names, types and dimensions of the program's variables, as `stanc --info` tells them."""
-        blocks = {"inputs": "data", "parameters": "parameters", "transformed parameters": "transformed_parameters",
-                  "generated quantities": "generated_quantities"}  # fmt: skip
-        program = self.module.stan
-        return {name: {v.name: {"type": v.type.rpartition(" ")[2], "dimensions": len(v.shape)}
-                       for v in getattr(program, block)} for name, block in blocks.items()}  # fmt: skip
+        """Names, types and dimensions of the program's variables, and included files, as `stanc --info` tells them."""
+        path = Path(self.stan_file)
+        folders = [Path(p) for p in include_paths(self.stanc_options, path)] or [path.parent]
+        return source_info(self.module.stan, folders)
 
     def exe_info(self) -> dict[str, str]:
         """Nothing: there is no executable."""
@@ -307,7 +307,7 @@ def _program_file(stan_file: str | os.PathLike[str] | None) -> Path:
     """The path of a program. Raises ValueError."""
     if stan_file is None:
         raise ValueError("Missing model file arguments, you must specify a Stan program: stan_file=...")
-    path = Path(stan_file).expanduser().absolute()
+    path = Path(stan_file).expanduser().resolve()
     if not path.is_file():
         raise ValueError(f"no such file {path}")
     if path.suffix != ".stan":

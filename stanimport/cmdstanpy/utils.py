@@ -12,6 +12,7 @@ from logging import Logger, getLogger
 from pathlib import Path
 
 from .. import api
+from .errors import compiling
 from .files import write_stan_json as write_stan_json  # where CmdStanPy has it too
 from .stanc_options import include_paths, refuse_header, verified, warn_pedantically
 
@@ -71,8 +72,9 @@ def compile_stan_file(
     """
     refuse_header(user_header)
     options = verified(stanc_options)
-    warn_pedantically(Path(src), options, None)
-    api.load(src, include_paths=include_paths(options, src))
+    with compiling():
+        warn_pedantically(Path(src), options, None)
+        api.load(src, include_paths=include_paths(options, src))
     return os.fspath(src)
 
 

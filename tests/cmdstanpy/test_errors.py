@@ -39,7 +39,24 @@ def test_others_stay_what_they_are(model, tmp_path):
     with pytest.raises(stanimport.StanSyntaxError) as caught:
         (tmp_path / "wrong.stan").write_text("model { target += ; }")
         cmdstanpy.CmdStanModel(stan_file=tmp_path / "wrong.stan")
-    assert not isinstance(caught.value, RuntimeError)
+    assert isinstance(caught.value, ValueError) and not isinstance(caught.value, RuntimeError)
+    assert isinstance(caught.value, SyntaxError) and caught.value.lineno == 1
     with pytest.raises(stanimport.StanDataError) as caught:
         stanimport.sample(model.module)
     assert not isinstance(caught.value, RuntimeError)
+
+
+@pytest.mark.parametrize("text, kind", [
+    ("model { target += ; }", stanimport.StanSyntaxError), ("model { y ~ normal(0, 1); }", stanimport.StanSemanticError)
+])  # fmt: skip
+def test_programs_that_are_wrong_are_value_errors(text, kind, tmp_path):
+    path = tmp_path / "wrong.stan"
+    path.write_text(text)
+    later = cmdstanpy.CmdStanModel(stan_file=path, compile=False)
+    for refused in (lambda: cmdstanpy.CmdStanModel(stan_file=path), later.compile, later.src_info,
+                    lambda: cmdstanpy.compile_stan_file(path)):  # fmt: skip
+        with pytest.raises(ValueError) as caught:
+            refused()
+        assert isinstance(caught.value, kind)
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert type(again) is type(caught.value) and str(again) == str(caught.value)

@@ -196,3 +196,53 @@ def test_paths_are_counted_in_files(model, tmp_path):
     text = next((tmp_path / "2").glob("*.csv")).read_text()
     (tmp_path / "no.csv").write_text(text.replace("calculate_lp = true", "calculate_lp = 0"))
     assert not from_csv(tmp_path / "no.csv").is_resampled
+
+
+def test_sources_are_told_as_by_stanc(tmp_path):
+    """As stanc 2.35 tells of this program with `--info`."""
+    (tmp_path / "half.stan").write_text("real half(real x) { return x / 2; }")
+    (tmp_path / "info.stan").write_text("""functions {
+#include half.stan
+}
+data { int N; array[N] vector[2] y; complex z; array[3] tuple(int, array[2] real) d; }
+parameters {
+  simplex[3] s; cov_matrix[2] C; array[2] complex_vector[2] cz; array[4, 5] real<lower=0> a;
+  tuple(real<lower=0>, vector[2], tuple(real, matrix[2, 2])) t;
+}
+transformed parameters { row_vector[2] r = [1, half(2)]; }
+model { }
+generated quantities { array[2] int k = {1, 2}; complex_matrix[2, 2] cm; }
+""")
+
+    def kind(name, dimensions):
+        return {"type": name, "dimensions": dimensions}
+
+    for options in ({}, {"include-paths": str(tmp_path)}):
+        info = CmdStanModel(stan_file=tmp_path / "info.stan", stanc_options=options).src_info()
+        assert info["inputs"] == {"N": kind("int", 0), "y": kind("real", 2), "z": kind("complex", 0),
+                                  "d": kind([kind("int", 0), kind("real", 1)], 1)}  # fmt: skip
+        assert info["parameters"] == {
+            "s": kind("real", 1), "C": kind("real", 2), "cz": kind("complex", 2), "a": kind("real", 2),
+            "t": kind([kind("real", 0), kind("real", 1), kind([kind("real", 0), kind("real", 2)], 0)], 0),
+        }  # fmt: skip
+        assert info["transformed parameters"] == {"r": kind("real", 1)}
+        assert info["generated quantities"] == {"k": kind("int", 1), "cm": kind("complex", 2)}
+        assert info["included_files"] == [str((tmp_path / "half.stan").resolve())]
+
+
+def test_the_path_of_a_program_is_its_real_one(model, tmp_path):
+    (tmp_path / "link.stan").symlink_to(model.stan_file)
+    for path in (tmp_path / "link.stan", f"{tmp_path}/../{tmp_path.name}/link.stan"):
+        assert CmdStanModel(stan_file=path).stan_file == str(Path(model.stan_file).resolve())
+
+
+def test_the_density_has_no_row_where_parameters_stay(model):
+    still = model.sample(fixed_param=True, chains=1, iter_sampling=5, seed=1, show_progress=False)
+    assert list(still.summary().index) == list(NAMES) and list(still.method_variables())[0] == "lp__"
+
+
+def test_files_have_the_step_sizes_that_were_given(model, tmp_path):
+    for number, (given, told) in enumerate(((None, [1, 1]), (0.25, [0.25, 0.25]), ([0.25, 0.5], [0.25, 0.5]))):
+        fit = model.sample(step_size=given, output_dir=tmp_path / str(number), **FEW)
+        found = [from_csv(path).metadata["stepsize"] for path in fit.runset.csv_files]
+        assert found == told and fit.metadata["stepsize"] == told[0]

@@ -176,12 +176,16 @@ class CmdStanMCMC(OfChains):
     def summary(self, percentiles: Sequence[int] = (5, 50, 95), sig_figs: int = 6) -> Any:
         """CmdStan's table: its rows are called by indices, also where the data came with labels.
 
+        It has no row of the density where parameters stay as they are.
+
         Raises:
             ValueError: for percentiles that are not in order between 1 and 99, and digits not between 1 and 18.
         """
         _verify_table(percentiles, sig_figs)
         plain = copy.copy(self.fit)
         plain.dims, plain.coords = {}, {}
+        if self._is_fixed:  # which knows no density
+            plain.stats = {}
         table = plain.summary(percentiles, sig_figs)
         return table.set_axis(column_names(table.index), axis="index")
 

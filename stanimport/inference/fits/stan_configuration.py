@@ -22,15 +22,15 @@ def configuration(fit: Result, chain: int) -> dict[str, object]:
     seeds = fit.settings.get("chain_seeds")
     return {
         "stan_version_major": 2, "stan_version_minor": 39, "stan_version_patch": 0,
-        "model": f"{fit.program.name}_model", "method": (METHODS.get(fit.method, fit.method), _method(fit)),
+        "model": f"{fit.program.name}_model", "method": (METHODS.get(fit.method, fit.method), _method(fit, chain)),
         "id": fit.chain_ids[chain], "data": {"file": ""}, "init": 2,
         "random": {"seed": seeds[chain] if seeds else fit.settings.get("seed", 0)},
         "output": {"file": "output.csv"}, "stanc_version": "stanimport",
     }  # fmt: skip
 
 
-def _method(fit: Result) -> dict[str, Any]:
-    """The options of the method."""
+def _method(fit: Result, chain: int) -> dict[str, Any]:
+    """The options of the method, for a chain."""
     s = fit.settings
     if fit.method == "sample" and s.get("fixed_param"):
         warmup = 1000  # its usual length, which its files have though there is none: CmdStanPy refuses 0
@@ -39,7 +39,8 @@ def _method(fit: Result) -> dict[str, Any]:
     if fit.method == "sample":
         metric = "diag_e" if fit.metric is None or fit.metric.ndim == 2 else "dense_e"
         metric = "unit_e" if isinstance(s.get("metric"), str) and s["metric"] == "unit_e" else metric
-        nuts = {"engine": ("nuts", {"max_depth": s["max_treedepth"]}), "metric": metric, "stepsize": 1}
+        nuts = {"engine": ("nuts", {"max_depth": s["max_treedepth"]}), "metric": metric,
+                "stepsize": _step_size(s, chain)}  # fmt: skip
         return {
             "num_samples": fit.draws_per_chain * s["thin"], "num_warmup": s["iter_warmup"],
             "save_warmup": fit.has_warmup, "thin": s["thin"],
@@ -51,6 +52,13 @@ def _method(fit: Result) -> dict[str, Any]:
         names, usual = _NAMES[fit.method]
         return {**usual, **{names.get(n, n): v for n, v in kept.items()}}
     return kept | ({"save_iterations": int(fit.warmup is not None)} if fit.method == "optimize" else {})
+
+
+def _step_size(settings: Mapping[str, Any], chain: int) -> object:
+    """The step size that a chain began with."""
+    given = settings.get("step_size")
+    given = given[chain] if isinstance(given, (list, tuple)) else given
+    return 1 if given is None else given
 
 
 def _windows(settings: Mapping[str, Any]) -> dict[str, int]:
