@@ -181,7 +181,9 @@ def test_quantities_of_the_warm_up(fit, more):
     np.testing.assert_allclose(made.stan_variable("m", inc_warmup=True)[:, 1, 2], 23 + everything)
     np.testing.assert_array_equal(made.stan_variable("theta", inc_warmup=True), everything)
     np.testing.assert_allclose(made.z, fit.theta * (1 - 1j))
-    assert list(made.stan_variables()) == ["theta", "m", "z", "t"]
+    assert list(made.stan_variables()) == ["m", "z", "t", "theta"]
+    with pytest.raises(ValueError, match="Unknown variable"):
+        made.draws_xr("eta")
     with pytest.raises(AttributeError, match="Unknown variable name: eta"):
         made.eta  # noqa: B018
     frame = made.draws_pd(inc_sample=True)

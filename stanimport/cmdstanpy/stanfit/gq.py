@@ -53,9 +53,16 @@ class CmdStanGQ(OfChains):
 
     def draws_xr(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False,
                  inc_sample: bool = False) -> Any:  # fmt: skip
-        """The quantities as a Dataset; with `inc_sample` the variables of the previous fit too."""
-        sampled = inc_sample or vars is not None
-        return described(self._with(sample=sampled), self.metadata, vars, self._has_more(inc_warmup))
+        """The quantities as a Dataset; with `inc_sample` the variables of the previous fit too.
+
+        Raises:
+            ValueError: for variables that there aren't; for those of other results CmdStanPy has a KeyError.
+        """
+        shown = self._with(sample=inc_sample or vars is not None)
+        try:
+            return described(shown, self.metadata, vars, self._has_more(inc_warmup))
+        except KeyError as e:
+            raise ValueError(*e.args) from None
 
     def stan_variable(self, var: str, **options: bool) -> Any:
         """The draws of a variable: a quantity, or one of the previous fit, which takes the options.
@@ -72,8 +79,10 @@ class CmdStanGQ(OfChains):
         return value(with_warmup(self.fit) if more else self.fit, var)
 
     def stan_variables(self, **options: bool) -> dict[str, Any]:
+        """The quantities, and behind them the variables of the previous fit."""
         sampled = self.previous_fit.fit.stan_variables() if isinstance(self.previous_fit, CmdStanFit) else {}
-        return {n: self.stan_variable(n, **options) for n in {**self.fit.stan_variables(), **sampled}}
+        names = [*self.metadata.stan_vars, *sampled, *self.fit.stan_variables()]
+        return {n: self.stan_variable(n, **options) for n in dict.fromkeys(names)}
 
     def _has_more(self, asked: bool) -> bool:
         """Whether there are the iterations before the draws that are asked for; warns where they were not saved."""
