@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from stanlib import registry
 from stanlib.registry import Function
-from stanlib.types import MATRIX
+from stanlib.types import MATRIX, ROW_VECTOR, VECTOR
 
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh, stem
@@ -79,7 +79,7 @@ def _is_factor(e: gprob.Expr, factor: str) -> bool:
 def _without(
     factor: str, matrix: gprob.Expr, definition: gprob.Stmt, body: Sequence[gprob.Stmt], names: Fresh
 ) -> Stmts:
-    """The body with the matrix in the densities; the factor goes where nothing records it."""
+    """The body with the matrix in the densities; the factor goes where nothing records it, and a law factors the matrix."""
     own = _own_variable(matrix, definition, body)
     covariance = own or gprob.Var(MATRIX, definition.span, names.helper(f"covariance_of_{stem(factor)}"))
 
@@ -95,11 +95,11 @@ def _without(
         return replace(node, family=made.distribution.name, lpdf=made, arguments=arguments)
 
     out: list[gprob.Stmt] = []
-    recorded = any(_records(s, factor) for s in body)
+    kept = any(_records(s, factor) for s in body) or not _is_factored(factor, definition, body)
     for s in body:
         if s is definition and own is None:
             out.append(gprob.Declare(s.span, covariance.name, unsized(MATRIX), None, matrix))
-        if recorded or not _sets(s, factor):
+        if kept or not _sets(s, factor):
             out.append(traversal.rewrite(s, change))
     return tuple(out)
 
@@ -111,6 +111,20 @@ def _own_variable(matrix: gprob.Expr, definition: gprob.Stmt, body: Sequence[gpr
         if not any(isinstance(s, gprob.Assign) and s.place.name == matrix.name for s in walk_statements(after)):
             return matrix
     return None
+
+
+def _is_factored(factor: str, definition: gprob.Stmt, body: Sequence[gprob.Stmt]) -> bool:
+    """Whether a law factors the matrix wherever its definition did, as what has no factor rejects the draw.
+
+    A law in a loop or branch, behind a `return`, or of an array that may hold no vector need not.
+    """
+    for s in body[list(body).index(definition) + 1 :]:
+        if isinstance(s, gprob.Observe) and s.value.type in (VECTOR, ROW_VECTOR) and _uses_in_densities(
+                s.distribution, factor):
+            return True
+        if any(isinstance(inner, gprob.Return) for inner in walk_statements((s,))):
+            return False
+    return False
 
 
 def _records(s: gprob.Stmt, name: str) -> bool:
