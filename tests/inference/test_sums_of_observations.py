@@ -109,6 +109,18 @@ SUMS = {
 }
 
 
+# Loops that are no array code, for the tuples in them: iterations under a condition on data, by places of what they observe.
+TUPLES = "array[N] tuple(real, real) e; for (n in 1:N) { e[n].1 = a; e[n].2 = x[n]; } "
+EACH_OF_TUPLES = "y[n] ~ normal(e[n].1 * e[n].2, 1);"
+UNDER_CONDITIONS = {
+    "some": (f"for (n in 1:N) if (n % 2 == 1) {EACH_OF_TUPLES}", [0, 2]),
+    "left out": (f"for (n in 1:N) {{ if (n % 2 == 0) continue; {EACH_OF_TUPLES} }}", [0, 2]),
+    "group by group": (f"for (k in 0:1) for (n in 1:N) if (n % 2 == k) {EACH_OF_TUPLES}", [1, 3, 0, 2]),
+    "up to a place": (f"for (n in 1:N) {{ if (n > 3) break; {EACH_OF_TUPLES} }}", [0, 1, 2]),
+    "scaled": (f"for (k in 1:2) for (n in 1:N) {{ if (k == 2) continue; {EACH_OF_TUPLES} }}", [0, 1, 2, 3]),
+}
+
+
 def log_likelihood(statements):
     """By variable, and what was warned of."""
     module = stanimport.loads(PROGRAM.format(statements=statements), name="summed")
@@ -132,6 +144,25 @@ def test_terms_of_single_observations_are_told_apart(case):
 def test_one_sum_for_all_is_no_log_density_of_one_observation(case):
     found, told = log_likelihood(SUMS[case])
     assert not found and len(told) == 1 and told[0].startswith(WHOLE)
+
+
+@pytest.mark.parametrize("case", UNDER_CONDITIONS)
+def test_iterations_that_observe_nothing_have_no_log_density(case):
+    statements, places = UNDER_CONDITIONS[case]
+    found, told = log_likelihood(TUPLES + statements)
+    np.testing.assert_allclose(found["y"], EACH[:, places], rtol=1e-10)
+    part = f"the log likelihood holds {len(places)} of the 4 numbers of y"
+    assert [t.partition(":")[0] for t in told] == [part] * (len(places) < N)
+    module = stanimport.loads(PROGRAM.format(statements=TUPLES + statements), name="summed")
+    density = [stanimport.log_prob(module, DATA, params={"a": float(a)}).lp for a in A]
+    np.testing.assert_allclose(density, EACH[:, places].sum(axis=1), rtol=1e-12)
+
+
+def test_an_iteration_that_parameters_leave_out_adds_nothing():
+    statements = f"{TUPLES} for (n in 1:N) if (a > 0) {EACH_OF_TUPLES}"
+    found, told = log_likelihood(statements)
+    np.testing.assert_allclose(found["y"], np.where(A[:, None] > 0, EACH, 0), rtol=1e-10)
+    assert not told
 
 
 @pytest.mark.parametrize("case", MIXTURES)

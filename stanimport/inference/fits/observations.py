@@ -1,6 +1,7 @@
 """What a fit's model says of its observations: their log densities, replications, and draws from the prior."""
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from stanlib.dataclass import dataclass
 from stanlib.errors import StanError
 from stanlib.metadata import Program
 from stanlib.ppl.numpyro import Sums
+from stanlib.ppl.numpyro.states import NOTHING
 
 from ...errors import warn
 from .. import tuples
@@ -45,11 +47,13 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
     one, else a warning: what `target +=` adds for the rest, as for censored data, is in no log density of an
     observation. One sum for a whole variable is left out.
     """
-    parts, own = _parts(fit), fit.variables.get("log_lik")
+    every = log_densities(posterior_of(fit), fit.variables, fit.seed)
+    known = {n: _present(v) for n, v in every.items()}
+    parts, own = _parts(fit, {n: _width(v) - _width(known[n]) for n, v in every.items()}), fit.variables.get("log_lik")
     if parts and own is not None:
         return {"log_lik": own}
     whole = {p.variable for p in parts if p.is_whole}
-    made = _merged(log_densities(posterior_of(fit), fit.variables, fit.seed), fit.program, whole)
+    made = _merged(known, fit.program, whole)
     for part in parts:
         warn(f"the log likelihood {part.told()}", LikelihoodWarning)
     return made
@@ -78,12 +82,28 @@ class _Part:
         return f"holds {self.observed} of {numbers}: the other ones are in no statement `~`"
 
 
-def _parts(fit: Result) -> list[_Part]:
-    """The variables of the data of which not every number has a log density of its own."""
+def _present(terms: np.ndarray) -> np.ndarray:
+    """Log densities (chains, draws, ...) without those of iterations that observe nothing, whatever the draw."""
+    absent = terms == NOTHING
+    never = absent.all(axis=(0, 1))
+    kept = np.where(absent, 0.0, terms)
+    return kept[:, :, ~never] if never.any() else kept
+
+
+def _width(terms: np.ndarray) -> int:
+    """How many log densities each draw has."""
+    return math.prod(terms.shape[2:])
+
+
+def _parts(fit: Result, absent: Mapping[str, int]) -> list[_Part]:
+    """The variables of the data of which not every number has a log density of its own.
+
+    `absent` says how many of each site's values no iteration observes.
+    """
     observed, sums = Counter[str](), set()
     for name, site in _observed(fit):
         variable = variable_of(name, fit.program)
-        observed[variable] += np.size(site["value"])
+        observed[variable] += np.size(site["value"]) - absent[name]
         if isinstance(site["fn"], Sums):
             sums.add(variable)
     sizes = {n: np.size(fit.data[n]) for n in observed if n in fit.data and not isinstance(fit.data[n], tuple)}

@@ -1,7 +1,7 @@
 """The state of traced branches and loops: one shape and type for what comes from several paths.
 
 UNSET stands for a variable that has no value yet; once any path gives it one, it has that value's shape everywhere,
-with zeros where no path did.
+with NOTHING where no path did.
 """
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ...errors import StanIndexError
 from ...lanes.frames import Frame, current
@@ -18,6 +19,8 @@ from .tracing import Traced
 
 State = tuple[Any, ...]
 UNSET = None
+# In double precision in the place of a term that an iteration does not have: it adds nothing to any density, and is none.
+NOTHING = float(np.finfo(np.float64).tiny)
 
 jax.tree_util.register_pytree_node(
     Lanes, lambda v: ((v.data,), v.axes), lambda axes, data: Lanes(data[0], axes)
@@ -55,6 +58,11 @@ def _common_shape(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     return tuple(a or b)
 
 
+def nothing(shape: Sequence[int], dtype: Any) -> jax.Array:
+    """An array of what no path gave a value; zeros but for reals in double precision."""
+    return jnp.full(shape, NOTHING if dtype == np.float64 else 0, dtype)
+
+
 def _merge_lanes(a: Any, b: Any) -> Lanes:
     """Shapes and types of values of which one differs between lanes."""
     union = [x for v in (a, b) if type(v) is Lanes for x in v.axes]
@@ -67,7 +75,7 @@ def _merge_lanes(a: Any, b: Any) -> Lanes:
 
 def _fit_lanes(state: Any, target: Lanes) -> Lanes:
     if state is UNSET:
-        return Lanes(jnp.zeros(target.data.shape, target.data.dtype), target.axes)
+        return Lanes(nothing(target.data.shape, target.data.dtype), target.axes)
     data = jnp.asarray(full(state, Frame(target.axes)), target.data.dtype)
     return Lanes(jnp.broadcast_to(data, target.data.shape), target.axes)
 
@@ -114,5 +122,5 @@ def fitted(state: Any, target: Any) -> Any:
         parts = (UNSET,) * len(target) if state is UNSET else state
         return tuple(fitted(x, t) for x, t in zip(parts, target))
     if state is UNSET:
-        return jnp.zeros(target.shape, target.dtype)
+        return nothing(target.shape, target.dtype)
     return jnp.broadcast_to(jnp.asarray(state, target.dtype), target.shape)
