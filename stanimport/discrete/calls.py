@@ -23,8 +23,12 @@ Functions = Mapping[str, gprob.FunDef]
 
 
 def without_calls(body: Stmts, tainted: Set[str], functions: Functions, names: Fresh) -> Stmts:
-    """The body without calls of such functions, where they compute one value and return it at their end."""
-    plain = {name: g for name, f in functions.items() if (g := ends_once(f, names)) is not None and _is_plain(g)}
+    """The body without calls of such functions, where they compute one value and return it at their end.
+
+    Those that call themselves stay: in the place of a call there would be others, and calls again at the end.
+    """
+    once = {name: g for name, f in functions.items() if (g := ends_once(f, names)) is not None and _is_plain(g)}
+    plain = {name: f for name, f in once.items() if not _comes_back(name, once)}
     return tuple(_Calls(tainted, plain, names).block(body, 0))
 
 
@@ -77,6 +81,16 @@ class _Calls:
     def stays(self, a: gprob.Expr) -> bool:
         """Whether an argument stands wherever a function reads its parameter."""
         return is_part(a) or is_container(a.type) and uses.mentions(a, self.tainted)
+
+
+def _comes_back(name: str, functions: Functions) -> bool:
+    """Whether a function calls itself, maybe by way of others."""
+    waiting = [name]
+    for one in waiting:  # which grows
+        nodes = traversal.walk(functions[one].body) if one in functions else ()
+        called = dict.fromkeys(n.function for n in nodes if isinstance(n, gprob.CallUser))
+        waiting += [n for n in called if n not in waiting[1:]]
+    return name in waiting[1:]
 
 
 def _is_plain(f: gprob.FunDef) -> bool:

@@ -182,8 +182,9 @@ class _Reader:
         if start is not None:
             for i in _single(e.indices):
                 start = component(start, i)
-        shape = self.of.declared.sized.shape[self.of.depth :]
-        yield gprob.Declare(e.span, name, gprob.Sized(self.type, shape), None, start)
+        sized = self.of.declared.sized
+        own = replace(sized, type=self.type, shape=sized.shape[self.of.depth :])
+        yield gprob.Declare(e.span, name, own, None, start)
         for p in self.of.parts:
             at = dict(zip(p.at, _single(e.indices)))
             inner = renamed(traversal.rewrite(p.body, partial(self.swapped, name=name, at=at)), self.names)

@@ -79,7 +79,7 @@ def _is_factor(e: gprob.Expr, factor: str) -> bool:
 def _without(
     factor: str, matrix: gprob.Expr, definition: gprob.Stmt, body: Sequence[gprob.Stmt], names: Fresh
 ) -> Stmts:
-    """The body with the matrix in the densities; the factor goes where nothing records it, and a law factors the matrix."""
+    """The body with the matrix in the densities; the factor goes where nothing records it and a law factors that."""
     own = _own_variable(matrix, definition, body)
     covariance = own or gprob.Var(MATRIX, definition.span, names.helper(f"covariance_of_{stem(factor)}"))
 

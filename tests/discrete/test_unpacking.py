@@ -19,6 +19,10 @@ PROGRAMS = {
     model { y ~ normal(a, b); target += 0.3 * sum(c); }""".replace("array[N] int c;", "array[N] real c;"),
     "items": """model { for (n in 1:N) { tuple(real, tuple(real, int)) t = parts(z[n], mu);
       y[n] ~ normal(t.1, t.2.1); target += 0.3 * t.2.2; } }""",
+    "arrays of them, set item by item": """model { array[N] tuple(real, real) t; array[N] tuple(int, vector[2]) u;
+      for (n in 1:N) t[n].2 = 1.5 * z[n];
+      for (n in 1:N) { t[n].1 = mu[z[n]]; u[n].1 = 3 - z[n]; u[n].2[2] = 0.3 * u[n].1; }
+      for (n in 1:N) { y[n] ~ normal(t[n].1, t[n].2); target += u[n].2[2]; } }""",
 }  # fmt: skip
 
 

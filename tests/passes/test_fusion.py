@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+
 from tests.densities import log_density
 
 PROGRAM = """

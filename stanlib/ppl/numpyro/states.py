@@ -19,7 +19,7 @@ from .tracing import Traced
 
 State = tuple[Any, ...]
 UNSET = None
-# In double precision in the place of a term that an iteration does not have: it adds nothing to any density, and is none.
+# In double precision where an iteration has no term: it changes no density, and no log density is exactly this.
 NOTHING = float(np.finfo(np.float64).tiny)
 
 jax.tree_util.register_pytree_node(
