@@ -109,7 +109,7 @@ SUMS = {
 }
 
 
-# Loops that are no array code, for the tuples in them: statements under conditions on data, and the places they observe.
+# Loops that are no array code, for the tuples in them: statements under conditions on data, and the places observed.
 TUPLES = "array[N] tuple(real, real) e; for (n in 1:N) { e[n].1 = a; e[n].2 = x[n]; } "
 EACH_OF_TUPLES = "y[n] ~ normal(e[n].1 * e[n].2, 1);"
 UNDER_CONDITIONS = {
