@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import dropwhile
 
 from stanlib import registry
 from stanlib.registry import Function
@@ -29,7 +30,8 @@ def fused(body: Stmts, names: Fresh) -> Stmts:
     """A body with the densities by its factors rewritten."""
     for s in body:
         factor, matrix = _factor(s)
-        if factor is not None and matrix is not None and _only_in_densities(factor, s, body):
+        if factor is not None and matrix is not None and _only_in_densities(factor, s, body) and _is_factored(
+                factor, s, body):
             body = _without(factor, matrix, s, body, names)
     return body
 
@@ -47,7 +49,10 @@ def _factor(s: gprob.Stmt) -> tuple[str | None, gprob.Expr | None]:
 
 
 def _only_in_densities(factor: str, definition: gprob.Stmt, body: Stmts) -> bool:
-    """Whether a factor is set once and used by densities alone, apart from being recorded."""
+    """Whether a factor is set once and used by densities alone, apart from being recorded.
+
+    These stand in no loop or branch: one factor for all iterations is what a loop is quickest by.
+    """
     uses = 0
     for s in walk_statements(body):
         if isinstance(s, gprob.Assign) and s.place.name == factor and s is not definition:
@@ -55,7 +60,23 @@ def _only_in_densities(factor: str, definition: gprob.Stmt, body: Stmts) -> bool
     for node in traversal.walk(body):
         if isinstance(node, gprob.Var) and node.name == factor:
             uses += 1
-    return 0 < uses == sum(_uses_in_densities(node, factor) for node in traversal.walk(body))
+    outermost = (n for s in body if not traversal.bodies(s) for n in traversal.walk(s))
+    return 0 < uses == sum(_uses_in_densities(node, factor) for node in outermost)
+
+
+def _is_factored(factor: str, definition: gprob.Stmt, body: Stmts) -> bool:
+    """Whether a law factors the matrix wherever its definition did, as what has no factor rejects the draw.
+
+    A law behind a `return`, or of an array that may hold no vector, need not.
+    """
+    behind = dropwhile(lambda s: s is not definition, body)
+    for s in behind:
+        if isinstance(s, gprob.Observe) and s.value.type in (VECTOR, ROW_VECTOR) and _uses_in_densities(
+                s.distribution, factor):
+            return True
+        if any(isinstance(inner, gprob.Return) for inner in walk_statements((s,))):
+            return False
+    return False
 
 
 def _uses_in_densities(node: object, factor: str) -> int:
@@ -79,7 +100,7 @@ def _is_factor(e: gprob.Expr, factor: str) -> bool:
 def _without(
     factor: str, matrix: gprob.Expr, definition: gprob.Stmt, body: Sequence[gprob.Stmt], names: Fresh
 ) -> Stmts:
-    """The body with the matrix in the densities; the factor goes where nothing records it and a law factors that."""
+    """The body with the matrix in the densities; the factor goes where nothing records it."""
     own = _own_variable(matrix, definition, body)
     covariance = own or gprob.Var(MATRIX, definition.span, names.helper(f"covariance_of_{stem(factor)}"))
 
@@ -95,11 +116,11 @@ def _without(
         return replace(node, family=made.distribution.name, lpdf=made, arguments=arguments)
 
     out: list[gprob.Stmt] = []
-    kept = any(_records(s, factor) for s in body) or not _is_factored(factor, definition, body)
+    recorded = any(_records(s, factor) for s in body)
     for s in body:
         if s is definition and own is None:
             out.append(gprob.Declare(s.span, covariance.name, unsized(MATRIX), None, matrix))
-        if kept or not _sets(s, factor):
+        if recorded or not _sets(s, factor):
             out.append(traversal.rewrite(s, change))
     return tuple(out)
 
@@ -111,20 +132,6 @@ def _own_variable(matrix: gprob.Expr, definition: gprob.Stmt, body: Sequence[gpr
         if not any(isinstance(s, gprob.Assign) and s.place.name == matrix.name for s in walk_statements(after)):
             return matrix
     return None
-
-
-def _is_factored(factor: str, definition: gprob.Stmt, body: Sequence[gprob.Stmt]) -> bool:
-    """Whether a law factors the matrix wherever its definition did, as what has no factor rejects the draw.
-
-    A law in a loop or branch, behind a `return`, or of an array that may hold no vector need not.
-    """
-    for s in body[list(body).index(definition) + 1 :]:
-        if isinstance(s, gprob.Observe) and s.value.type in (VECTOR, ROW_VECTOR) and _uses_in_densities(
-                s.distribution, factor):
-            return True
-        if any(isinstance(inner, gprob.Return) for inner in walk_statements((s,))):
-            return False
-    return False
 
 
 def _records(s: gprob.Stmt, name: str) -> bool:
