@@ -13,7 +13,7 @@ from stanlib.dataclass import dataclass
 from stanlib.errors import StanError
 from stanlib.metadata import Program
 from stanlib.ppl.numpyro import Sums
-from stanlib.ppl.numpyro.states import NOTHING
+from stanlib.ppl.numpyro.states import NOTHING, marked
 
 from ...errors import warn
 from .. import tuples
@@ -47,7 +47,8 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
     one, else a warning: what `target +=` adds for the rest, as for censored data, is in no log density of an
     observation. One sum for a whole variable is left out.
     """
-    every = log_densities(posterior_of(fit), fit.variables, fit.seed)
+    with marked():
+        every = log_densities(posterior_of(fit), fit.variables, fit.seed)
     known = {n: _present(v) for n, v in every.items()}
     parts, own = _parts(fit, {n: _width(v) - _width(known[n]) for n, v in every.items()}), fit.variables.get("log_lik")
     if parts and own is not None:
@@ -85,7 +86,7 @@ class _Part:
 def _present(terms: np.ndarray) -> np.ndarray:
     """Log densities (chains, draws, ...) without those of iterations that observe nothing, whatever the draw."""
     absent = terms == NOTHING
-    never = absent.all(axis=(0, 1))
+    never = absent.all(axis=(0, 1)) & absent.any(axis=(0, 1))  # there may be no draw
     kept = np.where(absent, 0.0, terms)
     return kept[:, :, ~never] if never.any() else kept
 

@@ -26,7 +26,7 @@ from ...rejection import decided
 from . import selection, while_loops
 from .bodies import asked_here, asked_of, is_concrete, is_traced, settled, watched
 from .scans import copies
-from .states import NOTHING, UNSET, State, as_arrays, fitted, fixpoint, merged, unmasked
+from .states import UNSET, State, absent, as_arrays, fitted, fixpoint, merged, unmasked
 from .tracing import Traced
 
 T = TypeVar("T")
@@ -229,8 +229,8 @@ def _python_loop(indices: Sequence[int], body: Callable[..., State], state: Stat
 
 
 def _stack(terms: list[Any]) -> np.ndarray | tuple[jax.Array]:
-    """The terms of all iterations; one that had none is told by its mark."""
-    terms = [NOTHING if t is UNSET else plain(t) for t in terms]
+    """The terms of all iterations; one that had none counts as 0, or has its mark."""
+    terms = [absent() if t is UNSET else plain(t) for t in terms]
     if not terms:
         return np.zeros(0)
     if len({jnp.shape(t) for t in terms} - {()}) > 1:
@@ -247,7 +247,7 @@ def _scan(indices: np.ndarray, body: Callable[..., State], state: State, outputs
 
     def step(carry: State, i: object) -> tuple[State, tuple[State, Any]]:
         result, flag = traced(i, *carry)
-        terms = tuple(jnp.asarray(NOTHING) if t is UNSET else plain(t) for t in result[count:])
+        terms = tuple(jnp.asarray(absent()) if t is UNSET else plain(t) for t in result[count:])
         return fitted(result[:count], target), (terms, flag)
 
     final, (stacked, flags) = jax.lax.scan(step, fitted(state, target), indices)

@@ -1,11 +1,13 @@
 """The state of traced branches and loops: one shape and type for what comes from several paths.
 
 UNSET stands for a variable that has no value yet; once any path gives it one, it has that value's shape everywhere,
-with NOTHING where no path did.
+with zeros where no path did.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import jax
@@ -19,8 +21,9 @@ from .tracing import Traced
 
 State = tuple[Any, ...]
 UNSET = None
-# In double precision where an iteration has no term: it changes no density, and no log density is exactly this.
+# In double precision where an iteration has no term, for who asks: no log density is exactly this.
 NOTHING = float(np.finfo(np.float64).tiny)
+_absent: ContextVar[float] = ContextVar("absent", default=0.0)
 
 jax.tree_util.register_pytree_node(
     Lanes, lambda v: ((v.data,), v.axes), lambda axes, data: Lanes(data[0], axes)
@@ -58,9 +61,24 @@ def _common_shape(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     return tuple(a or b)
 
 
+@contextmanager
+def marked() -> Iterator[None]:
+    """Inside, terms that an iteration does not have are NOTHING instead of 0, so that they can be told from others."""
+    token = _absent.set(NOTHING)
+    try:
+        yield
+    finally:
+        _absent.reset(token)
+
+
+def absent() -> float:
+    """What stands for a term that an iteration does not have."""
+    return _absent.get()
+
+
 def nothing(shape: Sequence[int], dtype: Any) -> jax.Array:
-    """An array of what no path gave a value; zeros but for reals in double precision."""
-    return jnp.full(shape, NOTHING if dtype == np.float64 else 0, dtype)
+    """An array of what no path gave a value: zeros, but for absent reals in double precision."""
+    return jnp.full(shape, absent() if dtype == np.float64 else 0, dtype)
 
 
 def _merge_lanes(a: Any, b: Any) -> Lanes:
