@@ -2,11 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from typing import Any, TypeVar, overload
-
-from stanlib.dataclass import replace
 
 from . import gprob
 

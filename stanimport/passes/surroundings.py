@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
-from stanlib.dataclass import dataclass, replace
+from stanlib.dataclass import dataclass
 from stanlib.types import VOID, Type
 
 from ..ir import gprob
