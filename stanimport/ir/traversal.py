@@ -26,7 +26,7 @@ def children(node: object) -> list[Node]:
 
 
 class _Below(dict[type, Callable[[object], list[Node]]]):
-    """For every kind of node a function that lists what is directly below: to walk is most of what passes do.
+    """For every kind of node a function that lists what is directly below, which passes ask for most often.
 
     Their annotations tell in which fields there is always a node, or a tuple of nodes: these are not looked into.
     """
