@@ -23,6 +23,9 @@ PROGRAMS = {
       for (n in 1:N) t[n].2 = 1.5 * z[n];
       for (n in 1:N) { t[n].1 = mu[z[n]]; u[n].1 = 3 - z[n]; u[n].2[2] = 0.3 * u[n].1; }
       for (n in 1:N) { y[n] ~ normal(t[n].1, t[n].2); target += u[n].2[2]; } }""",
+    "arrays of them, all items in one loop": """model { array[N] tuple(real, tuple(vector[2], real)) t;
+      for (n in 1:N) { t[n].1 = mu[z[n]]; t[n].2.1[2] = 1.5 * z[n]; t[n].2.2 = 3 - z[n]; }
+      for (n in 1:N) { y[n] ~ normal(t[n].1, t[n].2.1[2]); target += 0.3 * t[n].2.2; } }""",
 }  # fmt: skip
 
 
