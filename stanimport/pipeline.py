@@ -26,7 +26,18 @@ from .ir import gprob, printer, traversal, typed
 from .ir.fresh import Fresh
 from .ir.phases import Phase
 from .ir.targets import TARGETS, Options
-from .passes import control, counting, effects, fusion, lasting_sizes, normalize, predictors, specialise, target_reads
+from .passes import (
+    added,
+    control,
+    counting,
+    effects,
+    fusion,
+    lasting_sizes,
+    normalize,
+    predictors,
+    specialise,
+    target_reads,
+)
 from .passes.callees import Functions
 from .passes.loops import branching, decided, inlining, lanes, positions, sinking, sizes, unfolding, widening
 from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
@@ -95,6 +106,8 @@ PASSES = (
     Pass("lanes", lanes.run, Phase.STRUCTURED, Phase.LANES, over_bodies=True, optional=True),
     # last: it hides sums from whoever looks for them
     Pass("predictors", predictors.run, Phase.LANES, Phase.PREDICTORS, over_bodies=True, optional=True, traced=True),
+    # once increments and what they are made of are as they stay
+    Pass("added", added.run, Phase.PREDICTORS, Phase.PREDICTORS, over_bodies=True, optional=True),
     # which bodies there are, each of which goes through those before; how control flow runs is decided here
     Pass("specialise", specialise.run, Phase.PREDICTORS, Phase.SPECIALISED),
 )

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from . import networks, program
 from .extras import require
 
-ABI_VERSION = 14  # raised whenever code generated before would no longer run
+ABI_VERSION = 15  # raised whenever code generated before would no longer run
 
 Program, Variable = program.Program, program.Variable
 
@@ -92,12 +93,32 @@ class Distributions:
 class Functions:
     """`fn.log_sum_exp(x)`: the library function of that symbol."""
 
+    @cached_property
+    def added(self) -> Added:
+        return Added(self)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         from .registry import by_symbol
 
         function = by_symbol(name)
+        setattr(self, name, function)
+        return function
+
+
+class Added:
+    """`fn.added.normal_lpdf(y, mu, sigma)`: a density in an increment, which tells of NaN."""
+
+    def __init__(self, functions: Functions):
+        self._functions = functions
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        from .observations import adding
+
+        function = adding(getattr(self._functions, name))
         setattr(self, name, function)
         return function
 

@@ -5,17 +5,33 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from functools import partial
 
 from .arrays import is_of_data, namespace
 from .arrays.base import Array, Namespace
 from .errors import StanDomainError, StanIndexError
-from .rejection import refuse
+from .rejection import is_explaining, refuse
+
+_adding = ContextVar("_adding", default=False)  # whether what a density gives is an increment of the target
+
+
+def adding(function: Callable[..., object]) -> Callable[..., object]:
+    """The density as a program calls it in an increment, which rejects the draw if it is NaN."""
+
+    def added(*arguments: object) -> object:
+        token = _adding.set(True)
+        try:
+            return function(*arguments)
+        finally:
+            _adding.reset(token)
+
+    return added
 
 
 def numbers(function: str, values: Array) -> Array:
     """What a density or distribution function gives; NaN says that an argument is none, or outside of its domain."""
-    if not is_of_data((values,)):
+    if not is_of_data((values,)) and (is_explaining() or not _adding.get()):
         refuse(namespace((values,)).isnan(values), partial(StanDomainError, f"{function}: an argument is out of range"))
     return values
 

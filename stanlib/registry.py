@@ -51,7 +51,8 @@ class Function:
     what changes nothing among the components that a reduction takes. `selects` says that the result is a part of
     the first argument, `repeats` that it is the first argument, as often as the second says. `moves` says that it
     consists of components of the arguments, in places that their sizes decide. A `first_order`
-    function has no second derivatives in Stan. `constrains` is the constraint whose transform it is, `unconstrains` the
+    function has no second derivatives in Stan. One that `keeps_nan` gives NaN if a number in its arguments is NaN,
+    whatever the others are. `constrains` is the constraint whose transform it is, `unconstrains` the
     one whose transform it undoes.
     `variadic` says how calls with further arguments are checked; `passes` between which positions a function of
     functions finds the arguments that it passes on to that one, as its last.
@@ -77,6 +78,7 @@ class Function:
     selects: bool = False
     repeats: bool = False
     moves: bool = False
+    keeps_nan: bool = False
     first_order: bool = False
     variadic: Variadic | None = None
     passes: tuple[int, int | None] = (1, None)

@@ -82,7 +82,7 @@ class Expressions:
         arguments = list(map(self, _beside_complex(e.arguments)))
         if f.random:
             arguments.insert(0, b.name(self.random))
-        return b.call(f"fn.{f.symbol}", *arguments)
+        return b.call(f"fn.added.{f.symbol}" if e.added else f"fn.{f.symbol}", *arguments)
 
     def _operator(self, e: gprob.Apply, b: Builder) -> ast.expr:
         """Python's operator for one that means the same."""

@@ -125,7 +125,7 @@ def _apply(e: gprob.Apply) -> str:
         return f"({expression(parts[0])} {operator} {expression(parts[1])})"
     if len(parts) == 1 and e.function.name in _PREFIX:
         return f"{_PREFIX[e.function.name]}{expression(parts[0])}"
-    return f"{e.function.name}({_list(parts)})"
+    return f"{'added ' * e.added}{e.function.name}({_list(parts)})"
 
 
 def _list(items: Sequence[gprob.Expr]) -> str:

@@ -114,7 +114,7 @@ class Operands:
         arguments = tuple(map(self, e.arguments))
         if any(isinstance(a, gprob.FunctionValue) for a in arguments):
             arguments = tuple(self._passed(e, i, a) for i, a in enumerate(arguments))
-        return gprob.Apply(e.type, e.span, e.function, arguments, self._is_plain(e))
+        return replace(e, arguments=arguments, plain=self._is_plain(e))
 
     def _is_plain(self, e: gprob.Apply) -> bool:
         """Whether Python's operator means the same: of scalars, or a scalar with a container."""

@@ -16,7 +16,7 @@ _LARGEST_EXPONENT = 80.0
 _VECTORS = ("vector", "row_vector", "array[] real")
 
 
-@stan_function("R log_sum_exp(T1 x, T2 y)", examples=[(1.0, 2.0), (-1000.0, -1000.1)])
+@stan_function("R log_sum_exp(T1 x, T2 y)", examples=[(1.0, 2.0), (-1000.0, -1000.1)], keeps_nan=True)
 @of_reals
 def log_sum_exp(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.logaddexp(x, y)
@@ -24,7 +24,7 @@ def log_sum_exp(xp: Namespace, x: Array, y: Array) -> Array:
 
 @stan_function(
     *each("real log_sum_exp({t} x)", ("vector", "row_vector", "matrix", "array[] real")),
-    examples=[([1.0, -0.5, 700.0],)], neutral=-math.inf,
+    examples=[([1.0, -0.5, 700.0],)], neutral=-math.inf, keeps_nan=True,
 )
 def log_sum_exp_of_all(xp: Namespace, x: Array) -> Real:
     return xp.logsumexp(x) if 0 not in xp.shape(x) else -xp.inf
@@ -33,7 +33,7 @@ def log_sum_exp_of_all(xp: Namespace, x: Array) -> Real:
 @stan_function(
     "real log_mix(real theta, real lambda1, real lambda2)",
     domains={"theta": PROBABILITY, "lambda1": NOT_NAN, "lambda2": NOT_NAN},
-    elementwise=True, examples=[(0.3, -1.0, 2.0), (0.0, -1.0, 2.0)],
+    elementwise=True, examples=[(0.3, -1.0, 2.0), (0.0, -1.0, 2.0)], keeps_nan=True,
 )
 def log_mix(xp: Namespace, theta: Array, lambda1: Array, lambda2: Array) -> Array:
     """log(theta exp(lambda1) + (1 - theta) exp(lambda2))."""
@@ -45,7 +45,7 @@ def log_mix(xp: Namespace, theta: Array, lambda1: Array, lambda2: Array) -> Arra
     *each("real log_mix({t} theta, (vector|row_vector|array[] real) lambda)", _VECTORS),
     *each("real log_mix({t} theta, (array[] vector|array[] row_vector) lambda)", _VECTORS),
     domains={"theta": PROBABILITY, "lambda": everywhere(FINITE)},
-    examples=[([0.3, 0.7], [-1.0, 2.0])],
+    examples=[([0.3, 0.7], [-1.0, 2.0])], keeps_nan=True,
 )
 def log_mix_of_vectors(xp: Namespace, theta: Array, lambda_: Array) -> Array:
     """The log density of a mixture, summed over the vectors of an array."""

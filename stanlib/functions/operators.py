@@ -41,7 +41,9 @@ def _with_scalars(name: str, scalars: tuple[str, ...] = SCALARS) -> list[str]:
     return _same(name, scalars) + _scalar_left(name) + _scalar_right(name)
 
 
-@stan_function(*_with_scalars("add"), operator="+", elementwise=True, examples=[(1.5, -0.25)], linear=("a b",))
+@stan_function(
+    *_with_scalars("add"), operator="+", elementwise=True, examples=[(1.5, -0.25)], linear=("a b",), keeps_nan=True
+)
 def add(xp: Namespace, a: Array, b: Array) -> Array:
     return a + b
 
@@ -55,7 +57,9 @@ def add_elements(xp: Namespace, a: Array, b: Array) -> Array:
     return a + b
 
 
-@stan_function(*_with_scalars("subtract"), operator="-", elementwise=True, examples=[(1.5, -0.25)], linear=("a b",))
+@stan_function(
+    *_with_scalars("subtract"), operator="-", elementwise=True, examples=[(1.5, -0.25)], linear=("a b",), keeps_nan=True
+)
 def subtract(xp: Namespace, a: Array, b: Array) -> Array:
     return a - b
 
@@ -69,7 +73,10 @@ def subtract_elements(xp: Namespace, a: Array, b: Array) -> Array:
     return a - b
 
 
-@stan_function(*_with_scalars("multiply"), operator="*", elementwise=True, examples=[(1.5, -0.25)], linear=("a", "b"))
+@stan_function(
+    *_with_scalars("multiply"), operator="*", elementwise=True, examples=[(1.5, -0.25)], linear=("a", "b"),
+    keeps_nan=True,
+)
 def multiply(xp: Namespace, a: Array, b: Array) -> Array:
     return a * b
 
@@ -125,7 +132,7 @@ def elt_multiply_elements(xp: Namespace, a: Array, b: Array) -> Array:
 
 @stan_function(
     *_same("divide", ("real", "complex")), *_scalar_left("divide"), *_scalar_right("divide"), operator="/",
-    elementwise=True, examples=[(1.5, -0.25), (1.0, 0.0)], linear=("a",),
+    elementwise=True, examples=[(1.5, -0.25), (1.0, 0.0)], linear=("a",), keeps_nan=True,
 )  # fmt: skip
 def divide(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.real(a) / b
@@ -171,7 +178,7 @@ def modulus(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.fmod(a, b)
 
 
-@stan_function("E minus(E x)", operator="-", elementwise=True, examples=[(0.5,)], linear=("x",))
+@stan_function("E minus(E x)", operator="-", elementwise=True, examples=[(0.5,)], linear=("x",), keeps_nan=True)
 def minus(xp: Namespace, x: Array) -> Array:
     return -x
 

@@ -25,7 +25,7 @@ def _over_numbers(name: str) -> list[str]:
 
 @stan_function(
     *_over_numbers("sum"), *each("complex sum({t} x)", _COMPLEX), examples=[([1.0, 2.5, -4.0],)],
-    linear=("x",), neutral=0.0,
+    linear=("x",), neutral=0.0, keeps_nan=True,
 )
 def sum(xp: Namespace, x: Array) -> Array:
     return xp.sum(x)

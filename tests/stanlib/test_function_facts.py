@@ -1,15 +1,24 @@
 """What records say of library functions, against the functions themselves."""
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+import torch
 
 from stanlib import registry
+from stanlib.arrays import namespace
+from stanlib.domains import PROBABILITY
 from stanlib.variadic import Variadic
 
 registry.load()
 LINEAR = sorted((f.symbol, group) for f in registry.SYMBOLS.values() for group in f.linear)
 INVERSES = sorted(f.symbol for f in registry.SYMBOLS.values() if f.inverse)
+KEEPING = sorted(f.symbol for f in registry.SYMBOLS.values() if f.keeps_nan)
 NEUTRAL = sorted(f.symbol for f in registry.SYMBOLS.values() if f.neutral is not None)
 
 
@@ -44,6 +53,29 @@ def test_a_neutral_component_changes_nothing(symbol: str) -> None:
     f = registry.SYMBOLS[symbol]
     x = np.array([0.5, -1.5, 2.0])
     assert f(np.append(x, f.neutral)) == f(x)
+
+
+@pytest.mark.parametrize("library", ["numpy", "jax", "torch"])
+@pytest.mark.parametrize("symbol", KEEPING)
+def test_nan_in_an_argument_gives_nan(symbol: str, library: str, x64: None, torch_double: None) -> None:
+    """Beside numbers of any size, infinite ones among them; probabilities are no log densities, and are checked."""
+    f = registry.SYMBOLS[symbol]
+    made = {"numpy": np.asarray, "jax": jnp.asarray, "torch": lambda x: torch.tensor(x, dtype=torch.float64)}[library]
+    shapes = [np.shape(a) for a in f.examples[0]]
+    for i, name in enumerate(f.signatures[0].argument_names):
+        for other, weight in itertools.product([0.0, -2.5, 1e300, np.inf, -np.inf], [0.0, 0.5, 1.0]):
+            given = [np.full(s, weight if n in f.domains and f.domains[n] is PROBABILITY else other)
+                     for n, s in zip(f.signatures[0].argument_names, shapes)]  # fmt: skip
+            for place in np.ndindex(shapes[i]) if f.domains.get(name) is not PROBABILITY else ():
+                given[i][place] = np.nan
+                assert np.isnan(np.asarray(_computed(f, library, list(map(made, given))))), (name, other, weight)
+                given[i][place] = other
+
+
+def _computed(f: registry.Function, library: str, given: list[Any]) -> Any:
+    """By the body alone: what is outside of a domain is no error there, as where parameters are traced."""
+    body = f.overrides.get(library, f.body)
+    return (jax.jit if library == "jax" else lambda g: g)(lambda x: body(namespace(x), *x))(given)
 
 
 def test_functions_that_select_or_repeat() -> None:

@@ -33,12 +33,13 @@ class Apply(Expr):
     """A call of a library function; operators are calls too.
 
     `plain` tells whether Python's operator is used, which is decided last; a comparison's, or a negation's, where only
-    its truth matters.
+    its truth matters. A density that is `added` makes the target NaN wherever it is NaN itself.
     """
 
     function: Function
     arguments: tuple[Expr, ...]
     plain: bool | None = None
+    added: bool = False
 
 
 @dataclass(frozen=True, slots=True)
