@@ -28,7 +28,7 @@ def run(body: Stmts, around: Surroundings) -> Stmts:
 def _block(body: Stmts, in_lanes: bool) -> Stmts:
     out = [_inside(s, in_lanes) for s in body]
     for j, s in enumerate(out):
-        if isinstance(s, gprob.Factor):
+        if isinstance(s, gprob.Factor) and not s.jacobian:  # which methods without Jacobians leave out
             for name in dict.fromkeys(e.name for e in _kept(s.value) if isinstance(e, gprob.Var)):
                 out[:j] = _mark_writes(out[:j], name, in_lanes)
             if in_lanes:

@@ -61,6 +61,12 @@ def test_those_are_added_whose_nan_gets_to_the_target(name: str) -> None:
     assert added(f"{HEAD} v ~ normal(1, 1); a ~ normal(0, 1); {statements} }}") == count
 
 
+def test_increments_that_may_be_left_out_are_none() -> None:
+    each = f"for (n in 1:N) {{ real t = {EACH}; target += t; jacobian += t - a; }}"
+    program = HEAD.replace("model", "transformed parameters")
+    assert added(f"{program} {each.replace('target += t;', '')} }} model {{ }}") == 0
+
+
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_draw_is_rejected_where_stan_rejects_it(name: str, backend: str, x64: None, torch_double: None) -> None:
