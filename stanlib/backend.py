@@ -18,7 +18,21 @@ ABI_VERSION = 15  # raised whenever code generated before would no longer run
 Program, Variable = program.Program, program.Variable
 
 
-class Backend:
+class _Loaded:
+    """Names that are made when they are first asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = self._made(name)
+        setattr(self, name, made)
+        return made
+
+    def _made(self, name: str) -> object:
+        raise AttributeError(name)
+
+
+class Backend(_Loaded):
     """The names of one backend's module stanlib.ppl.<name>, and the decorators of a translated module's functions."""
 
     Program, Variable = program.Program, program.Variable
@@ -26,18 +40,14 @@ class Backend:
     def __init__(self, name: str):
         self.backend_name = name
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
+    def _made(self, name: str) -> object:
         try:
             module = importlib.import_module(f"stanlib.ppl.{self.backend_name}")
         except ModuleNotFoundError:
             if self.backend_name == "pyro":
                 require("torch", "pyro", extra="pyro")
             raise
-        value = getattr(module, name)
-        setattr(self, name, value)
-        return value
+        return getattr(module, name)
 
     def transformed_data(self, stan: program.Program) -> Callable[[Callable[..., Any]], program.TransformedData]:
         """Decorator of the function that reads the data."""
@@ -70,15 +80,13 @@ class Backend:
         return lambda f: program.GeneratedQuantities(f, data, stan_names)
 
 
-class Distributions:
+class Distributions(_Loaded):
     """`dist.normal(mu, sigma)`: the backend's distribution of Stan's law."""
 
     def __init__(self, ppl: Backend):
         self._ppl = ppl
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("__"):
-            raise AttributeError(name)
+    def _made(self, name: str) -> Callable[..., object]:
         from .distribution import get
 
         record, make = get(name), self._ppl.make_distribution
@@ -86,41 +94,32 @@ class Distributions:
         def distribution(*arguments: object) -> object:
             return make(record, arguments)
 
-        setattr(self, name, distribution)
         return distribution
 
 
-class Functions:
+class Functions(_Loaded):
     """`fn.log_sum_exp(x)`: the library function of that symbol."""
 
     @cached_property
     def added(self) -> Added:
         return Added(self)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
+    def _made(self, name: str) -> object:
         from .registry import by_symbol
 
-        function = by_symbol(name)
-        setattr(self, name, function)
-        return function
+        return by_symbol(name)
 
 
-class Added:
+class Added(_Loaded):
     """`fn.added.normal_lpdf(y, mu, sigma)`: a density in an increment, which tells of NaN."""
 
     def __init__(self, functions: Functions):
         self._functions = functions
 
-    def __getattr__(self, name: str) -> Callable[..., object]:
-        if name.startswith("__"):
-            raise AttributeError(name)
+    def _made(self, name: str) -> Callable[..., object]:
         from .observations import adding
 
-        function = adding(getattr(self._functions, name))
-        setattr(self, name, function)
-        return function
+        return adding(getattr(self._functions, name))
 
 
 def backend(name: str, abi: int = ABI_VERSION) -> tuple[Backend, Distributions, Functions]:

@@ -87,6 +87,7 @@ def test_pyro_takes_arrays_without_vectors(law, scheme):
         module = stanimport.loads(program, backend="pyro", scheme=scheme)
         density = Density(module, {"N": 0})(torch.tensor([0.3, -0.2]))
         assert density == pytest.approx(-0.5 * 0.13 - np.log(2 * np.pi), abs=1e-5)
+        pyro.clear_param_store()
         guide = autoguide.AutoDiagonalNormal(module.model)
         svi = infer.SVI(module.model, guide, pyro.optim.Adam({"lr": 0.01}), infer.Trace_ELBO())
         assert np.isfinite(svi.step(**module.transformed_data(N=0)))
