@@ -180,7 +180,8 @@ class _Reader:
                 if after is not None:
                     return exposed, after
         found, after = inside.block(s.body, known)
-        return exposed or found, after if self._runs(lower, upper) and not _mentions(after, s.name) else known
+        is_whole = self._runs(lower, upper) and not escapes(s.body)  # what stands behind an escape may never run
+        return exposed or found, after if is_whole and not _mentions(after, s.name) else known
 
     def _runs(self, lower: Linear, upper: Linear) -> bool:
         """Whether a loop has an iteration, whatever the data, if the variable has components."""
