@@ -5,7 +5,7 @@ inverse of S alone and not the derivative of the factorisation.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import dropwhile
 
@@ -53,15 +53,17 @@ def _only_in_densities(factor: str, definition: gprob.Stmt, body: Stmts) -> bool
 
     These stand in no loop or branch: one factor for all iterations is what a loop is quickest by.
     """
-    uses = 0
     for s in walk_statements(body):
         if isinstance(s, gprob.Assign) and s.place.name == factor and s is not definition:
             return False
-    for node in traversal.walk(body):
-        if isinstance(node, gprob.Var) and node.name == factor:
-            uses += 1
-    outermost = (n for s in body if not traversal.bodies(s) for n in traversal.walk(s))
+    uses = sum(isinstance(node, gprob.Var) and node.name == factor for node in traversal.walk(body))
+    outermost = (n for s in _behind(definition, body) if not traversal.bodies(s) for n in traversal.walk(s))
     return 0 < uses == sum(_uses_in_densities(node, factor) for node in outermost)
+
+
+def _behind(definition: gprob.Stmt, body: Stmts) -> Iterator[gprob.Stmt]:
+    """The definition and the statements behind it: what stands before it has another value."""
+    return dropwhile(lambda s: s is not definition, body)
 
 
 def _is_factored(factor: str, definition: gprob.Stmt, body: Stmts) -> bool:
@@ -69,8 +71,7 @@ def _is_factored(factor: str, definition: gprob.Stmt, body: Stmts) -> bool:
 
     A law behind a `return`, or of an array that may hold no vector, need not.
     """
-    behind = dropwhile(lambda s: s is not definition, body)
-    for s in behind:
+    for s in _behind(definition, body):
         if isinstance(s, gprob.Observe) and s.value.type in (VECTOR, ROW_VECTOR) and _uses_in_densities(
                 s.distribution, factor):
             return True

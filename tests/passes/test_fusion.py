@@ -49,3 +49,13 @@ def test_what_has_no_factor_is_refused_where_no_density_runs(case, backend):
     assert density(case, 0, 0.4, backend) == pytest.approx(prior, rel=1e-12)
     expected = prior + stats.multivariate_normal.logpdf(Z, [0.4, 0.4], covariance)
     assert density(case, 1, 0.4, backend) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_what_stands_before_the_definition_has_another_factor(backend):
+    text = """data { vector[2] z; } parameters { real<lower=0> a; } model {
+      matrix[2, 2] L = diag_matrix(rep_vector(a, 2)); z ~ multi_normal_cholesky(rep_vector(0, 2), L);
+      L = cholesky_decompose(add_diag(rep_matrix(a, 2, 2), 1)); z ~ multi_normal_cholesky(rep_vector(0, 2), L); }"""
+    before, behind = np.eye(2) * 0.4**2, np.full((2, 2), 0.4) + np.eye(2)
+    expected = sum(stats.multivariate_normal.logpdf(Z, [0, 0], s) for s in (before, behind))
+    assert log_density(text, {"z": Z}, {"a": 0.4}, backend) == pytest.approx(expected, rel=1e-10)
