@@ -47,8 +47,9 @@ class Function:
 
     `by_component` says of a function of containers of one shape that it is itself applied to their components.
     `linear` names the arguments that the result is linear in while the others stay the same: ("a b",) in both
-    together, ("a", "b") in each alone. `inverse` is the function that undoes it where both are defined, `neutral`
-    what changes nothing among the components that a reduction takes. `selects` says that the result is a part of
+    together, ("a", "b") in each alone. `inverse` is the function that undoes it for all numbers that are not negative;
+    of those that are it makes NaN. `neutral` is what changes nothing among the components that a reduction takes.
+    `selects` says that the result is a part of
     the first argument, `repeats` that it is the first argument, as often as the second says. `moves` says that it
     consists of components of the arguments, in places that their sizes decide. A `first_order`
     function has no second derivatives in Stan. One that `keeps_nan` gives NaN if a number in its arguments is NaN,

@@ -6,6 +6,7 @@ that of lambda lifting (Johnsson 1985) with the state reduced by the distances o
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
@@ -114,7 +115,7 @@ def _of_rows(
     hoisted = Hoist(loop, names, changing, varies)
     body = hoisted.block(body)
     for c in rows:
-        body = _under_inverse(body, c)
+        body = _under_inverse(body, c, names)
     return hoisted.statements, body
 
 
@@ -298,7 +299,7 @@ def _running_sum(body: Sequence[gprob.Stmt], c: Carried, loop: gprob.For) -> gpr
     return gprob.Cumulate(body[0].span, c.row, _firsts(c, loop)[0], as_sum(rest), loop.name)
 
 
-def _under_inverse(body: tuple[gprob.Stmt, ...], c: Carried) -> tuple[gprob.Stmt, ...]:
+def _under_inverse(body: tuple[gprob.Stmt, ...], c: Carried, names: Fresh) -> tuple[gprob.Stmt, ...]:
     """`x[n] = sqrt(e)` with x[n - 1] read as `square(x[n - 1])` alone carries e: the root is taken of all n at once."""
     writes = [s for s in body if any(a.name == c.row for a in of_statement(s))]
     if not c.distance or len(writes) != 1 or not isinstance(writes[0], gprob.Assign) or writes[0].place.steps:
@@ -312,10 +313,19 @@ def _under_inverse(body: tuple[gprob.Stmt, ...], c: Carried) -> tuple[gprob.Stmt
         return body
     c.inverse = inverse
     c.function = value.function.name
-    inside = tuple(replace(s, value=value.arguments[0]) if s is writes[0] else s for s in body)
+    inside = tuple(t for s in body for t in (_defined(s, value.arguments[0], names) if s is writes[0] else (s,)))
     undone: Callable[[Any], Any] = lambda n: n.arguments[0] if _is_call(n, inverse, reads) else n
     out: tuple[gprob.Stmt, ...] = traversal.rewrite(inside, undone)
     return out
+
+
+def _defined(s: gprob.Assign, e: gprob.Expr, names: Fresh) -> tuple[gprob.Stmt, gprob.Stmt]:
+    """The assignment of what a root or logarithm is taken of, which is NaN from where that is negative on."""
+    name, span = names.helper("inside"), e.span
+    inside, zero = gprob.Var(REAL, span, name), gprob.Const(REAL, span, 0.0)
+    nan = gprob.Const(REAL, span, math.nan)
+    value = gprob.Cond(REAL, span, apply("logical_lt", inside, zero), nan, inside)
+    return gprob.Declare(span, name, gprob.Sized(REAL), None, e), replace(s, value=value)
 
 
 def _is_call(node: object, name: str, variables: set[str]) -> bool:
