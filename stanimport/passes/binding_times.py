@@ -27,8 +27,8 @@ Stmts = Sequence[gprob.Stmt]
 class Callees(Protocol):
     """What the analysis asks of user functions."""
 
-    def is_random(self, key: str) -> bool:
-        """Whether a function draws random numbers."""
+    def draws(self, node: object) -> bool:
+        """Whether random numbers are drawn anywhere in an expression or statement."""
 
     def shaped_by(self, key: str) -> frozenset[int]:
         """The positions of the arguments that decide shapes or the bounds of loops in a function."""
@@ -75,12 +75,7 @@ class BindingTimes:
 
     def draws(self, node: object) -> bool:
         """Whether random numbers are drawn anywhere in an expression or statement."""
-        for n in traversal.walk(node):
-            if isinstance(n, gprob.Apply) and n.function.random:
-                return True
-            if isinstance(n, gprob.CallUser) and self.callees.is_random(n.function):
-                return True
-        return False
+        return self.callees.draws(node)
 
     def loop(self, s: gprob.For) -> Loop:
         return self.loops[id(s)]

@@ -24,6 +24,11 @@ class Functions:
     def is_random(self, key: str) -> bool:
         return key in self.random
 
+    def draws(self, node: object) -> bool:
+        """Whether random numbers are drawn anywhere in a node: computed twice, it has two values."""
+        calls = (n for n in traversal.walk(node) if isinstance(n, gprob.CallUser))
+        return any(map(_draws, traversal.walk(node))) or any(self.is_random(n.function) for n in calls)
+
     def is_dynamic(self, key: str, arguments: tuple[bool, ...], random_is_dynamic: bool) -> bool:
         """Whether the result of a call is: if any argument is, if it adds to the target, for random numbers."""
         if key in self.networks:

@@ -138,8 +138,11 @@ class _Inline:
         return made
 
     def _is_to_be_inlined(self, key: str, arguments: Sequence[gprob.Expr], varying: set[str]) -> bool:
+        """Whether a call is one of those that iterations can't make alike, and its statements can take its place."""
         functions = self.functions
         if key in functions.bodiless or key not in functions.by_key or functions.is_random(key):
+            return False
+        if functions.draws(tuple(arguments)):  # parts are written down wherever their items are read
             return False
         deciding = [arguments[i] for i in functions.shaped_by(key)]
         differs = any(mentions_values(e, varying) for e in deciding) or any(shape_varies(e, varying) for e in arguments)

@@ -62,24 +62,23 @@ class _Conditions:
         for name, size, numbers in _sizes(node):
             form = linear(size)
             differs = mentions_values(size, varying) or mentions(numbers, varying)
-            if differs and form not in asked and _smallest(size, least) < 0:
+            if differs and form not in asked and _smallest(size, least) < 0 and not self._is_changing(size):
                 asked.append(form)
                 negative = apply("logical_lt", size, gprob.int_const(0, size.span))
                 yield rejected(negative, f"{name}: n is ", size, ", but must be nonnegative!")
         places: list[Any] = []
         for name, number, count, length in _indices(node, varying):
             place = key((number, length))
-            if place not in places and _smallest(count, least) < 1 and not self._is_changing(length):
+            changing = any(map(self._is_changing, (number, count, length)))
+            if place not in places and _smallest(count, least) < 1 and not changing:
                 places.append(place)
                 yield from outside(name, number, count, length)
 
     def _is_changing(self, e: gprob.Expr) -> bool:
         """Whether something may not be computed twice."""
-        return any(
-            isinstance(n, gprob.TargetValue) or isinstance(n, gprob.Apply) and (n.function.random or n.function.raw)
-            or isinstance(n, gprob.CallUser) and self.functions.is_random(n.function)
-            for n in traversal.walk(e)
-        )  # fmt: skip
+        return self.functions.draws(e) or any(
+            isinstance(n, gprob.TargetValue) or isinstance(n, gprob.Apply) and n.function.raw for n in traversal.walk(e)
+        )
 
 
 def rejected(condition: gprob.Expr, *items: gprob.Expr | str) -> gprob.Stmt:

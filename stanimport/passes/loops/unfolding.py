@@ -17,6 +17,7 @@ from ...ir import gprob, traversal
 from ...ir.calls import apply
 from ...ir.fresh import Fresh
 from ...ir.uses import differing, mentions
+from ..callees import Functions
 from ..surroundings import Surroundings
 from .accesses import step_indices
 from .affine import difference, linear, mentions_values
@@ -29,12 +30,12 @@ _SUMS = ("sum", "dot_product", "dot_self")
 
 def run(body: Stmts, around: Surroundings) -> Stmts:
     """The body with operations of varying length unfolded."""
-    return _Unfold(around.names).block(body, set())
+    return _Unfold(around.names, around.functions).block(body, set())
 
 
 class _Unfold:
-    def __init__(self, names: Fresh):
-        self.names = names
+    def __init__(self, names: Fresh, functions: Functions):
+        self.names, self.functions = names, functions
         self.before: list[gprob.Stmt] = []
 
     def block(self, body: Sequence[gprob.Stmt], varying: set[str]) -> Stmts:
@@ -151,8 +152,8 @@ class _Unfold:
         if e.type != REAL or not (e.function.name in _SUMS or is_law_of_numbers(e.function)):
             return None
         count = _varying_count(e.arguments, varying)
-        if count is None:
-            return None
+        if count is None or self.functions.draws(e):
+            return None  # a number that all components share is drawn once
         index = gprob.Var(INT, e.span, self.names.helper("i"))
         term = _term(e, index)
         if term is None:

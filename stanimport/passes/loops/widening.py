@@ -67,6 +67,8 @@ class _Widen:
         shape = s.sized.shape
         if len(shape) != 1 or dimensions(s.sized.type) != 1 or scalar_of(s.sized.type) not in (INT, REAL):
             return False
+        if self.times.draws(shape[0]):  # it is drawn once
+            return False
         return mentions_values(shape[0], varying) and not self.times.is_dynamic(shape[0]) and s.site is None
 
 
