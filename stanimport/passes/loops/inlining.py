@@ -20,6 +20,7 @@ from ..surroundings import Surroundings
 from .affine import mentions_values
 from .given_parts import part_of, taken
 from .shapes import shape_varies
+from .sizes import certain
 
 Stmts = tuple[gprob.Stmt, ...]
 MOST_STATEMENTS = 40  # of a function that is written into a loop
@@ -116,7 +117,7 @@ class _Inline:
         """A function's statements with its own variables renamed, and what its parameters stand for in their places."""
         given = {p.name: part_of(a, varying, self.names) for p, a in zip(f.parameters, arguments)}
         parts = {name: part for name, part in given.items() if part is not None}
-        values = {p.name: parts[p.name].selection if p.name in parts else self._argument(p, a)
+        values = {p.name: parts[p.name].selection if p.name in parts else self._argument(f, p, a)
                   for p, a in zip(f.parameters, arguments)}  # fmt: skip
         if not parts:
             made: Stmts = traversal.rewrite(f.body, lambda node: _renamed(node, names, values))
@@ -129,13 +130,17 @@ class _Inline:
         made = traversal.rewrite(body, lambda node: _renamed(node, {}, {own[n]: v for n, v in values.items()}))
         return made
 
-    def _argument(self, parameter: gprob.Parameter, e: gprob.Expr) -> gprob.Expr:
-        """What stands for a parameter: a part of a variable as it is, else a variable for its value."""
-        if _is_part(e):
+    def _argument(self, f: gprob.FunDef, parameter: gprob.Parameter, e: gprob.Expr) -> gprob.Expr:
+        """What stands for a parameter: a part of a variable as it is, else a variable for its value.
+
+        A part that the function may never look at is looked at before: Stan throws for one that there is not.
+        """
+        is_part = _is_part(e)
+        if is_part and (isinstance(e, (gprob.Var, gprob.Const)) or _is_certainly_read(parameter.name, f.body)):
             return e
         made = gprob.Var(parameter.type, e.span, self.names.helper(stem(parameter.name)))
         self.before.append(gprob.Declare(e.span, made.name, gprob.Sized(parameter.type), None, e))
-        return made
+        return e if is_part else made
 
     def _is_to_be_inlined(self, key: str, arguments: Sequence[gprob.Expr], varying: set[str]) -> bool:
         """Whether a call is one of those that iterations can't make alike, and its statements can take its place."""
@@ -165,6 +170,17 @@ def _is_part(e: traversal.Node) -> bool:
     if isinstance(e, gprob.Index):
         return _is_part(e.base) and all(_is_part(x) for i in e.indices for x in traversal.children(i))
     return isinstance(e, (gprob.Var, gprob.Const))
+
+
+def _is_certainly_read(name: str, body: Stmts) -> bool:
+    """Whether a function reads a parameter whatever its arguments are, before it may return."""
+    for s in body:
+        parts = (c for c in traversal.children(s) if not isinstance(c, gprob.Stmt))
+        if any(isinstance(n, gprob.Var) and n.name == name for part in parts for n in certain(part)):
+            return True
+        if any(isinstance(inner, gprob.Return) for inner in walk_statements((s,))):
+            return False
+    return False
 
 
 def _renamed(node: object, names: Mapping[str, str], given: Mapping[str, gprob.Expr]) -> object:

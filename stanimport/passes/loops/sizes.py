@@ -94,7 +94,7 @@ def _smallest(size: gprob.Expr, least: dict[object, int]) -> float:
     return form.constant + sum(count * least[term] for term, count in form.terms.items())
 
 
-def _certain(node: object) -> Iterator[object]:
+def certain(node: object) -> Iterator[object]:
     """The nodes in a node that are certainly computed."""
     yield node
     inside = traversal.children(node)
@@ -103,7 +103,7 @@ def _certain(node: object) -> Iterator[object]:
     elif isinstance(node, gprob.Logical):
         inside = [node.left]
     for part in inside:
-        yield from _certain(part)
+        yield from certain(part)
 
 
 def _sizes(node: object) -> Iterator[tuple[str, gprob.Expr, tuple[gprob.Expr, ...]]]:
@@ -111,7 +111,7 @@ def _sizes(node: object) -> Iterator[tuple[str, gprob.Expr, tuple[gprob.Expr, ..
 
     Each comes with the function's name, and with the numbers that tell the place of a part that may become a range.
     """
-    for e in _certain(node):
+    for e in certain(node):
         if is_repeated(e):
             yield e.function.name, e.arguments[1], ()
         elif isinstance(e, gprob.Apply) and e.function.selects:
@@ -127,7 +127,7 @@ def _indices(node: object, varying: set[str]) -> Iterator[_Number]:
 
     Each comes with what selects, how many components are taken, and how many there are.
     """
-    for e in _certain(node):
+    for e in certain(node):
         if isinstance(e, gprob.Apply) and mentions(e.arguments[1:], varying):
             yield from _of_call(e)
         elif isinstance(e, gprob.Index):
