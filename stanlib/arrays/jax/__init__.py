@@ -20,7 +20,7 @@ from numpy import euler_gamma, inf, nan, ndim, pi, shape  # noqa: F401
 from .. import numpy as _np
 from .. import special, uses_jax
 from ..base import Array, Arrays, Real, Value
-from . import branch_cuts, chains, derivatives, host, linalg
+from . import branch_cuts, chains, derivatives, host, linalg, powers
 from .derivatives import with_gradient  # noqa: F401
 from .indexing import at_set, get, pick_last, segment_sum  # noqa: F401
 from .lifting import lift
@@ -85,7 +85,7 @@ min = lift("min", jnp.min)
 minimum = lift("minimum", jnp.minimum)
 nonzero = lift("nonzero", jnp.nonzero)
 outer = lift("outer", jnp.outer)
-power = lift("power", jnp.power)
+power = lift("power", powers.power)
 prod = lift("prod", jnp.prod)
 real_part = lift("real_part", jnp.real)
 reshape = lift("reshape", jnp.reshape)
