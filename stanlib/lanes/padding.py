@@ -35,7 +35,7 @@ def padded(x: Any, lower: object, upper: object, fill: float) -> Any:
     if not size or not most:
         return np.full(0, fill)
     position = np.arange(most)
-    inside = _combined(lambda c: position < _column(c), count)
+    inside = _combined(lambda c: _before(position, c), count)
     index = _combined(partial(_places, position, size), lower, count)
     picked = indexing.at(x, index)
     return _combined(lambda i, v: namespace((i, v)).where(i, v, fill), inside, picked)
@@ -50,7 +50,8 @@ def widest(size: Any) -> int:
     size = agreed(size)
     if type(size) is not Lanes:
         return int(size)
-    sizes = refined(size, Frame(current().axes)).data
+    data = refined(size, Frame(current().axes)).data
+    sizes = np.asarray(namespace((data,)).known(data))  # some may have been drawn
     if sizes.min(initial=0) < 0:
         refuse(True, lambda: StanIndexError(f"a size is negative: {sizes.min()}"))
     return int(sizes.max(initial=0))
@@ -59,12 +60,16 @@ def widest(size: Any) -> int:
 def _places(position: np.ndarray, size: int, lower: object, count: object) -> object:
     """The index of each component; where there is none, any."""
     xp = namespace((lower, count))
-    index = xp.where(position < _column(count), _column(lower) + position, 1)
+    place, first, last = xp.convert((position, xp.asarray(lower)[..., None], xp.asarray(count)[..., None]))
+    index = xp.where(place < last, first + place, 1)
     return xp.minimum(xp.maximum(index, 1), size)
 
 
-def _column(numbers: object) -> object:
-    return namespace((numbers,)).asarray(numbers)[..., None]
+def _before(position: np.ndarray, count: object) -> object:
+    """Which positions are those of components, of so many."""
+    xp = namespace((count,))
+    place, last = xp.convert((position, xp.asarray(count)[..., None]))
+    return place < last
 
 
 def _refuse(lower: object, upper: object, size: int) -> None:

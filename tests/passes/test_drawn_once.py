@@ -48,3 +48,31 @@ def test_a_size_is_drawn_once(size):
     made = ours.outcomes(text, {"N": 6, "lam": [4.0] * 6}, [np.zeros(1)], "pyro")[0]
     assert made.values is not None, made.rejected
     assert [made.values[f"zero[{i}]"] for i in range(1, 7)] == [0] * 6
+
+
+PLACES = {
+    "a segment": "vector[n[i]] z = segment(x, 1 + binomial_rng(4, 0.5), n[i]); zero[i] = z[n[i]] - z[1] - n[i] + 1;",
+    "the sum of one": "real s = sum(segment(x, 1 + binomial_rng(4, 0.5), 3)); zero[i] = fmod(s, 3);",
+    "the product of one": "zero[i] = log2(prod(2 ^ segment(ones, 1 + binomial_rng(4, 0.5), n[i]))) - n[i];",
+    "a row": "row_vector[n[1]] z = sub_row(M, 1 + binomial_rng(2, 0.5), 1, n[1]); zero[i] = z[1] - z[2];",
+    "the largest": "int k = 1 + binomial_rng(4, 0.5); zero[i] = max(x[k:(k + n[i] - 1)]) - k - n[i] + 1;",
+    "an array": "array[size_rng(lam[i])] real z; for (k in 1:size(z)) z[k] = 1; zero[i] = size(z) - sum(z);",
+}
+OF_DATA = """functions {{ int size_rng(real l) {{ return 1 + poisson_rng(l); }} }}
+data {{ int N; array[N] int n; vector[9] x; vector[9] ones; matrix[3, 9] M; array[N] real lam; }}
+transformed data {{ array[N] real zero; for (i in 1:N) {{ {statements} }} }}
+parameters {{ real m; }} model {{ m ~ normal(0, 1); }} generated quantities {{ array[N] real found = zero; }}"""
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("name", PLACES)
+def test_a_place_in_transformed_data_is_drawn_once(name, backend):
+    """What is 0 if both ends of a part, or a size wherever it is asked for, come from one draw."""
+    if backend == "pyro":
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    rows = np.outer([0.0, 1.0, 5.0], np.ones(9))
+    data = {"N": 6, "n": [3, 4, 5, 3, 4, 5], "x": list(range(1, 10)), "ones": [1.0] * 9, "M": rows.tolist(),
+            "lam": [4.0] * 6}  # fmt: skip
+    made = ours.outcomes(OF_DATA.format(statements=PLACES[name]), data, [np.zeros(1)], backend, jit=False)[0]
+    assert not made.rejected and made.values is not None, made.rejected
+    np.testing.assert_allclose([made.values[f"found[{i}]"] for i in range(1, 7)], 0, atol=1e-9)

@@ -20,8 +20,10 @@ def as_ranges(body: Sequence[gprob.Stmt], varying: set[str], times: BindingTimes
     """
 
     def change(node: object) -> object:
-        of_parameters = isinstance(node, gprob.Apply) and any(map(times.is_dynamic, node.arguments[1:]))
-        return node if of_parameters else as_range(node, varying)
+        made = as_range(node, varying)
+        if made is node or any(map(times.is_dynamic, node.arguments[1:])):  # type: ignore[attr-defined]
+            return node
+        return node if times.draws(node) else made  # a range has the place twice
 
     out: Stmts = traversal.rewrite(tuple(body), change)
     return out

@@ -49,13 +49,13 @@ class _Unfold:
         elif isinstance(s, gprob.While):
             yield s
         elif isinstance(s, gprob.If):
-            condition = _with_filled_up(s.condition, varying)
+            condition = self._with_filled_up(s.condition, varying)
             then, otherwise = (self.block(b, varying) for b in traversal.bodies(s))
             yield replace(s, condition=condition, then=then, otherwise=otherwise)
         elif not varying:
             yield s
         else:
-            yield from self._leaf(_with_filled_up(s, varying), varying)
+            yield from self._leaf(self._with_filled_up(s, varying), varying)
 
     def _leaf(self, s: gprob.Stmt, varying: set[str]) -> Iterator[gprob.Stmt]:
         """A statement of a loop that holds no others."""
@@ -73,6 +73,15 @@ class _Unfold:
             yield replace(s, value=made)
         else:
             yield s
+
+    def _with_filled_up(self, node: object, varying: set[str]) -> Any:
+        """A node with the calls in it that take ranges of varying length, each with a range that may be longer."""
+
+        def change(n: object) -> object:
+            made = _filled_up(n, varying) if isinstance(n, gprob.Apply) else None
+            return n if made is None or self.functions.draws(n) else made
+
+        return traversal.rewrite(node, change)
 
     # --- observations
 
@@ -182,15 +191,6 @@ def _varying_count(parts: Sequence[gprob.Expr], varying: set[str]) -> gprob.Expr
         if count is not None and mentions_values(count, varying):
             return count
     return None
-
-
-def _with_filled_up(node: object, varying: set[str]) -> Any:
-    """A node with the calls in it that take ranges of varying length, each with a range that may be longer."""
-
-    def change(n: object) -> object:
-        return (_filled_up(n, varying) if isinstance(n, gprob.Apply) else None) or n
-
-    return traversal.rewrite(node, change)
 
 
 def _filled_up(e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
