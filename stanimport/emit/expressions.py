@@ -192,6 +192,9 @@ class Expressions:
     def widest(self, e: gprob.Widest, b: Builder) -> ast.expr:
         return b.call("ppl.widest", self(e.value))
 
+    def unbroken(self, e: gprob.Unbroken, b: Builder) -> ast.expr:
+        return b.call("ppl.unbroken", self(e.value), b.name(self.names[e.loop]))
+
     def unset(self, e: gprob.Unset, b: Builder) -> ast.expr:
         return self._unset(e.sized, b)
 
@@ -271,4 +274,5 @@ _METHODS: dict[type, Callable[..., ast.expr]] = {
     gprob.Unset: Expressions.unset, gprob.Fitted: Expressions.fitted, gprob.Copied: Expressions.copied,
     gprob.Converted: Expressions.converted, gprob.Bound: Expressions.bound, gprob.Limit: Expressions.limit,
     gprob.Decided: Expressions.decided, gprob.Padded: Expressions.padded, gprob.Widest: Expressions.widest,
+    gprob.Unbroken: Expressions.unbroken,
 }  # fmt: skip

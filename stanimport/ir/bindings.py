@@ -16,6 +16,7 @@ READS: dict[type, tuple[str, ...]] = {
     gprob.Var: ("name",), gprob.Place: ("name",), gprob.Check: ("name",), gprob.Deterministic: ("name",),
     gprob.Assign: ("over",), gprob.Accumulate: ("loop", "over"), gprob.Last: ("name", "loop"),
     gprob.Cumulate: ("loop",), gprob.Recur: ("loop", "inputs"), gprob.If: ("merged",), gprob.Bind: ("name",),
+    gprob.Unbroken: ("loop",),
 }  # fmt: skip
 MOST = 200_000  # statements of which is kept what they read; nodes that are known to be verified
 

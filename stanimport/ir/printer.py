@@ -176,6 +176,7 @@ _EXPRESSIONS: dict[type, Callable[[Any], str]] = {
     gprob.Padded: lambda e: (
         f"{expression(e.base)}[{expression(e.lower)}:{expression(e.upper)} padded with {expression(e.fill)}]"
     ),
+    gprob.Unbroken: lambda e: f"{expression(e.value)} unbroken over {e.loop}",
     gprob.Widest: lambda e: f"widest {expression(e.value)}",
     gprob.Predictor: lambda e: f"predictor([{_list(e.coefficients)}], [{_list(e.columns)}], {_list(e.rest)})",
     gprob.TargetValue: lambda e: "target()", gprob.Unset: lambda e: "unset",

@@ -30,6 +30,7 @@ NODES: dict[type, tuple[Phase, Phase]] = {
     gprob.Bind: (Phase.EXPLICIT, _LAST), gprob.TargetValue: (_FIRST, Phase.EXPLICIT),
     gprob.Accumulate: (Phase.LANES, _LAST), gprob.Last: (Phase.LANES, _LAST), gprob.Recur: (Phase.LANES, _LAST),
     gprob.Padded: (Phase.TRACKED, _LAST), gprob.Widest: (Phase.TRACKED, _LAST), gprob.Cumulate: (Phase.LANES, _LAST),
+    gprob.Unbroken: (Phase.LANES, _LAST),
     gprob.Predictor: (Phase.PREDICTORS, _LAST),
     **dict.fromkeys(
         (gprob.Unset, gprob.Fitted, gprob.Copied, gprob.Converted, gprob.Decided, gprob.Bound, gprob.Limit),

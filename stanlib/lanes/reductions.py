@@ -67,6 +67,19 @@ def running_sum(first: object, value: object, loop: Lanes) -> Lanes:
     return combine(operator.add, first, Lanes(sums, axes, frame.mask))
 
 
+def unbroken(value: object, loop: Lanes) -> Lanes:
+    """The values of iterations up to the first one that is negative, and NaN behind it."""
+    assert type(value) is Lanes
+    x, axis = value.data, loop.axes[0]
+    position = value.axes.index(axis)
+    xp = namespace((x,))
+    place = np.arange(axis.size, dtype=np.int32)  # the least of ints is found many at a time
+    place = place.reshape((-1,) + (1,) * (len(x.shape) - position - 1))
+    first = xp.min(xp.where(x < 0, place, np.asarray(axis.size, np.int32)), axis=position, keepdims=True)
+    place, first = xp.convert((place, first))
+    return value.like(xp.where(place > first, xp.nan, x))
+
+
 def last(value: Any, loop: Lanes) -> Any:
     """The value of a variable after a loop: that of the last iteration."""
     axis = loop.axes[0]

@@ -216,6 +216,9 @@ class Lanes(Protocol):
     def running_sum(self, first: Value, value: Value, loop: Index) -> Value:
         """In each lane the sum up to its own value."""
 
+    def unbroken(self, value: Value, loop: Index) -> Value:
+        """In each lane its value, NaN where that of a lane before is negative."""
+
     def at_any(self, x: Value, *indices: Value) -> Value:
         """A part of a container as an iteration of a recurrence finds it, any other one where that lies outside."""
 

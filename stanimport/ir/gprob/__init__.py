@@ -35,6 +35,7 @@ from .expressions import (
     Range,
     Single,
     TargetValue,
+    Unbroken,
     Var,
     Widest,
     int_const,
@@ -79,5 +80,5 @@ __all__ = [
     "Item", "Last", "Limit", "Logical", "Loop", "MakeArray", "MakeRow", "MakeTuple", "Message", "Multi", "Network",
     "Observe", "Padded", "Param", "Parameter", "Place", "Predictor", "Program", "Promote", "Range", "Recur", "Return",
     "Run", "Sample", "Single", "Sized", "Step", "Stmt", "TargetValue", "Unpack", "Unset", "Var", "Variable", "While",
-    "Widest", "Window", "int_const", "is_density",
+    "Unbroken", "Widest", "Window", "int_const", "is_density",
 ]  # fmt: skip

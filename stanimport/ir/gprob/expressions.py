@@ -134,6 +134,14 @@ class Widest(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Unbroken(Expr):
+    """A real in lanes of a loop: that of each iteration up to the first one that is negative, NaN behind it."""
+
+    value: Expr
+    loop: str
+
+
+@dataclass(frozen=True, slots=True)
 class Item(Expr):
     """Item `number` (from 1) of a tuple, or of every tuple in an array."""
 

@@ -21,6 +21,7 @@ from ..surroundings import Surroundings
 from . import recurrences
 from .accesses import Access, of_statement
 from .affine import key, mentions_values
+from .carried import Carried, NotCarried
 from .deciding import Refused, deciding_in
 from .dependences import build, iterations_between
 from .parts import as_ranges, as_segments
@@ -126,7 +127,7 @@ class Lanes:
         before = set(self.times.dynamic)
         try:
             return self._as_lanes(s, scope)
-        except (Refused, recurrences.NotCarried):
+        except (Refused, NotCarried):
             self.times.dynamic.intersection_update(before)
         if scope.loops and self._differs((s.lower, s.upper), scope.varying()):
             raise Refused("the bounds of a loop inside differ between iterations")
@@ -235,7 +236,7 @@ class Lanes:
 
     def _rows(
         self, name: str, group: list[gprob.Stmt], s: gprob.For, scope: Scope, private: set[str], carried: set[str]
-    ) -> recurrences.Carried | None:  # fmt: skip
+    ) -> Carried | None:  # fmt: skip
         """How a recurrence carries the rows of an array; None for what it carries as a whole, or not at all."""
         if name in private or name not in carried and not self._is_indexed(group, name):
             return None
@@ -244,7 +245,7 @@ class Lanes:
             shared = set() if scope.over(name) == s.name else scope.varying() - private - {s.name}
             try:
                 return recurrences.carried(group, name, s, self.names, shared)
-            except recurrences.NotCarried:
+            except NotCarried:
                 if not is_own or name not in carried:
                     raise
         elif not is_own and any(a.indices for t in group for a in of_statement(t) if a.name == name and a.writes):

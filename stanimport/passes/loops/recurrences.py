@@ -6,12 +6,10 @@ that of lambda lifting (Johnsson 1985) with the state reduced by the distances o
 """
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any
 
-from stanlib.dataclass import dataclass
 from stanlib.types import INT, MATRIX, REAL, ROW_VECTOR, Tuple, Type, array, dimensions, scalar_of, unwind
 
 from ...ir import gprob, traversal
@@ -21,43 +19,13 @@ from ...ir.uses import declared, loop_indices, mentions, walk_statements, writte
 from . import from_top, regions
 from .accesses import flattened, of_statement, step_indices
 from .affine import Linear, difference, key, linear
+from .carried import Carried, NotCarried
 from .hoisting import Hoist, chosen, sizes_before
 from .private import as_sum, summands
 from .reaching import is_certain, is_inside, is_open, telling
+from .undone import under_inverse
 
 MOST_BEFORE = 8  # how many iterations back a recurrence may read
-
-
-class NotCarried(Exception):
-    """The statements need more of the past than the last few iterations."""
-
-
-@dataclass
-class Carried:
-    """One array of a recurrence: where it is written and how far back it is read.
-
-    `prefix` and `suffix` are the indices around the one that moves with the loop; they are the same everywhere.
-    """
-
-    name: str
-    type: Type
-    prefix: tuple[gprob.IndexExpr, ...]
-    current: gprob.Expr  # the index that an iteration writes
-    suffix: tuple[gprob.IndexExpr, ...]
-    row: str
-    distance: int = 0
-    before: list[str] = field(default_factory=list)
-    reached: str = ""  # whether an iteration reads or writes its row, where there are some that may not
-    function: str = ""  # what takes the carried values to those of the array,
-    inverse: str = ""  # and those back
-
-    @property
-    def depth(self) -> int:
-        """How many indices select what an iteration writes."""
-        return len(self.prefix) + 1 + len(self.suffix)
-
-    def indices(self, moving: gprob.Expr) -> tuple[gprob.IndexExpr, ...]:
-        return (*self.prefix, gprob.Single(moving), *self.suffix)
 
 
 def make(
@@ -115,7 +83,7 @@ def _of_rows(
     hoisted = Hoist(loop, names, changing, varies)
     body = hoisted.block(body)
     for c in rows:
-        body = _under_inverse(body, c, names)
+        body = under_inverse(body, c, loop, names)
     return hoisted.statements, body
 
 
@@ -299,42 +267,6 @@ def _running_sum(body: Sequence[gprob.Stmt], c: Carried, loop: gprob.For) -> gpr
     return gprob.Cumulate(body[0].span, c.row, _firsts(c, loop)[0], as_sum(rest), loop.name)
 
 
-def _under_inverse(body: tuple[gprob.Stmt, ...], c: Carried, names: Fresh) -> tuple[gprob.Stmt, ...]:
-    """`x[n] = sqrt(e)` with x[n - 1] read as `square(x[n - 1])` alone carries e: the root is taken of all n at once."""
-    writes = [s for s in body if any(a.name == c.row for a in of_statement(s))]
-    if not c.distance or len(writes) != 1 or not isinstance(writes[0], gprob.Assign) or writes[0].place.steps:
-        return body
-    value = writes[0].value
-    if not isinstance(value, gprob.Apply) or not value.function.inverse or value.type != REAL:
-        return body
-    inverse, reads = value.function.inverse, set(c.before)
-    total = sum(isinstance(n, gprob.Var) and n.name in reads for n in traversal.walk(body))
-    if total != sum(_is_call(n, inverse, reads) for n in traversal.walk(body)):
-        return body
-    c.inverse = inverse
-    c.function = value.function.name
-    inside = tuple(t for s in body for t in (_defined(s, value.arguments[0], names) if s is writes[0] else (s,)))
-    undone: Callable[[Any], Any] = lambda n: n.arguments[0] if _is_call(n, inverse, reads) else n
-    out: tuple[gprob.Stmt, ...] = traversal.rewrite(inside, undone)
-    return out
-
-
-def _defined(s: gprob.Assign, e: gprob.Expr, names: Fresh) -> tuple[gprob.Stmt, gprob.Stmt]:
-    """The assignment of what a root or logarithm is taken of, which is NaN from where that is negative on."""
-    name, span = names.helper("inside"), e.span
-    inside, zero = gprob.Var(REAL, span, name), gprob.Const(REAL, span, 0.0)
-    nan = gprob.Const(REAL, span, math.nan)
-    value = gprob.Cond(REAL, span, apply("logical_lt", inside, zero), nan, inside)
-    return gprob.Declare(span, name, gprob.Sized(REAL), None, e), replace(s, value=value)
-
-
-def _is_call(node: object, name: str, variables: set[str]) -> bool:
-    return (
-        isinstance(node, gprob.Apply) and node.function.name == name and isinstance(node.arguments[0], gprob.Var)
-        and node.arguments[0].name in variables
-    )  # fmt: skip
-
-
 def _start(
     c: Carried, body: Sequence[gprob.Stmt], loop: gprob.For, names: Fresh, sizes: Mapping[str, gprob.Sized]
 ) -> tuple[list[gprob.Stmt], list[gprob.Stmt]]:
@@ -383,7 +315,8 @@ def _written(c: Carried) -> gprob.Stmt:
     span, kind = c.current.span, _row_type(c)
     step = gprob.Step(kind, c.indices(c.current))
     row: gprob.Expr = gprob.Var(kind, span, c.row)
-    value = apply(c.function, row) if c.function else row
+    carried = gprob.Unbroken(kind, span, row, c.loop) if c.loop else row
+    value = apply(c.function, carried) if c.function else row
     reached = gprob.Var(INT, span, c.reached) if c.reached else None
     return gprob.Assign(span, gprob.Place(c.name, c.type, span, (step,)), value, reached=reached)
 

@@ -23,7 +23,7 @@ from ...lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # 
 from ...lanes.padding import padded, widest  # noqa: F401
 from ...lanes.predictors import predictor  # noqa: F401
 from ...lanes.recurrences import at_any, previous  # noqa: F401
-from ...lanes.reductions import add_to, last, running_sum  # noqa: F401
+from ...lanes.reductions import add_to, last, running_sum, unbroken  # noqa: F401
 from ...lifted import lifted_under
 from ...metadata import Program
 from ...predicted import require_law

@@ -21,7 +21,7 @@ from ...lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # 
 from ...lanes.padding import padded, widest  # noqa: F401
 from ...lanes.recurrences import at_any, previous  # noqa: F401
 from ...lanes.recurrences import run_in_python as recur  # noqa: F401
-from ...lanes.reductions import add_to, last, running_sum  # noqa: F401
+from ...lanes.reductions import add_to, last, running_sum, unbroken  # noqa: F401
 from ...metadata import Program
 from ...predicted import require_law
 from ...random.torch import TorchRandom
