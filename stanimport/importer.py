@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from importlib.abc import InspectLoader as _Loader
 
     from stanlib.batches import Rows
+    from stanlib.unobserved import Observations
 else:
     _Loader = object  # importlib.abc takes 20 ms to import, and all of a loader's methods are here
 
@@ -109,6 +110,10 @@ class StanLoader(_Loader):
     def unpredictable(self, guide: bool) -> dict[str, str]:
         """The data that the model, or guide, can't draw where it is called with None for them: why, by name."""
         return loading.unpredictable(self.program(), self.settings(), guide)
+
+    def observations(self) -> Observations:
+        """Which observations the log likelihood of the program can tell apart."""
+        return loading.observations(self.program(), self.settings())
 
     def reference(self, attribute: str | None) -> tuple[Any, tuple[Any, ...]]:
         """How to pickle the module, or an attribute of it: by name, through the hook."""

@@ -18,6 +18,7 @@ from .source import Source, Span
 
 if TYPE_CHECKING:
     from stanlib.batches import Rows
+    from stanlib.unobserved import Observations
 
     from .pipeline import Options, Translation
 
@@ -154,6 +155,13 @@ def unpredictable(program: StanFile, settings: Settings, guide: bool) -> dict[st
     from . import questions
 
     return questions.unpredictable(program.source, _options(settings), guide, include_folders(program, settings))
+
+
+def observations(program: StanFile, settings: Settings) -> Observations:
+    """What the log likelihood of a program can tell apart: see `questions.observations`."""
+    from . import questions
+
+    return questions.observations(program.source, _options(settings), include_folders(program, settings))
 
 
 def _options(settings: Settings) -> Options:

@@ -42,7 +42,7 @@ from .passes.callees import Functions
 from .passes.loops import branching, decided, inlining, lanes, positions, sinking, sizes, unfolding, widening
 from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
 from .room import deep
-from .schemes import comprehensive, generative, guides, mixed, networks, simulation
+from .schemes import comprehensive, generative, guides, mixed, networks, pointwise, simulation
 from .source import Source
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ __all__ = ["Options", "Translation", "analyse", "compile_program", "translate"]
 
 SCHEMES: dict[str, Callable[[typed.TypedProgram, Fresh], gprob.Program]] = {
     "comprehensive": comprehensive.compile, "mixed": mixed.compile, "generative": generative.compile,
-    "simulation": simulation.compile,
+    "simulation": simulation.compile, "pointwise": pointwise.compile,
 }  # fmt: skip
 
 

@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from stanlib.batches import Rows
-from stanlib.metadata import SIMULATION
+from stanlib.metadata import POINTWISE, SIMULATION
+from stanlib.unobserved import Observations
 
 from . import pipeline
 from .discrete import parameters
@@ -14,6 +16,8 @@ from .ir.fresh import Fresh
 from .ir.typed import TypedProgram
 from .room import deep
 from .rows import analysis as rows
+from .schemes import comprehensive, pointwise
+from .schemes.unobserved import unobserved
 from .source import Source
 
 
@@ -42,6 +46,16 @@ def unpredictable(
     checked, _, _ = pipeline.analyse(source, include_paths, functions=options.functions)
     with deep():
         return outcomes.unpredictable(_explicit(checked, options), guide)
+
+
+def observations(source: Source, options: pipeline.Options, include_paths: Sequence[Path] = ()) -> Observations:
+    """What the log likelihood of a program can tell apart."""
+    checked, _, _ = pipeline.analyse(source, include_paths, functions=options.functions)
+    with deep():
+        given = parameters.as_data(checked)
+        differs = pointwise.compile(given, Fresh()).model != comprehensive.compile(given, Fresh()).model
+        made = _explicit(given, replace(options, scheme=POINTWISE))
+        return Observations(differs, tuple(unobserved(made)))
 
 
 def _explicit(program: TypedProgram, options: pipeline.Options) -> gprob.Program:

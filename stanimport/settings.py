@@ -11,7 +11,7 @@ from .errors import nearest
 from .ir.targets import TARGETS
 
 BACKENDS = tuple(TARGETS)
-SCHEMES = ("comprehensive", "mixed", "generative", "simulation")
+SCHEMES = ("comprehensive", "mixed", "generative", "simulation", "pointwise")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def configure(**options: object) -> None:
 
     Args:
         backend: "numpyro" or "pyro".
-        scheme: "comprehensive", "mixed", "generative" or "simulation".
+        scheme: "comprehensive", "mixed", "generative", "simulation" or "pointwise".
         include_paths: folders in which `#include` looks.
         trusted_folders: folders whose `.stanc` files are used, which are code.
         network_packages: packages and modules that programs may name in their block `networks`.

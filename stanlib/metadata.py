@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from .dataclass import dataclass
 
+POINTWISE = "pointwise"  # the scheme in which single observations stand apart where they can
 SIMULATION = "simulation"  # the scheme in which discrete parameters are drawn, not summed out
 
 

@@ -18,6 +18,7 @@ from .unknown_outcomes import with_moved
 
 if TYPE_CHECKING:
     from .ppl.interface import Backend
+    from .unobserved import Observations
 
 
 class StanFunction:
@@ -249,6 +250,13 @@ class Model(_Called):
         known: dict[str, str] | None = self.__dict__.get("unpredictable")
         if known is None:
             known = self.unpredictable = self._ask("unpredictable", "predictions by a model")(self.is_guide)
+        return known
+
+    def observations(self) -> Observations:
+        """What its log likelihood can tell apart. Raises StanError for a module that runs without its Stan program."""
+        known: Observations | None = self.__dict__.get("told_apart")
+        if known is None:
+            known = self.told_apart = self._ask("observations", "log likelihoods")()
         return known
 
     def _rejected(self, flag: object) -> None:

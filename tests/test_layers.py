@@ -34,7 +34,7 @@ ALLOWED = {
     },
     "stanimport.questions": {
         "stanlib", "stanimport.pipeline", "stanimport.source", "stanimport.discrete", "stanimport.ir",
-        "stanimport.room", "stanimport.rows",
+        "stanimport.room", "stanimport.rows", "stanimport.schemes",
     },
     "stanimport.ownership": set(),
     "stanimport.permissions": {"stanlib"},

@@ -9,10 +9,9 @@ from stanlib.types import dimensions, is_scalar
 
 from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
+from ..ir.opening import calls_in, calls_of, choices_in, ends_once, is_part, opened, with_value
 from . import terms
-from .bodies import ends_once, opened, with_value
 from .branches import without_patterns
-from .calls import calls_in, calls_of, choices_in, is_part
 from .components import plain
 from .normal import with_sizes
 from .parameters import Stmts, declared, variable

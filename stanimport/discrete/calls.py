@@ -13,7 +13,7 @@ from stanlib.types import REAL, dimensions
 from ..ir import gprob, traversal, typed, uses
 from ..ir.calls import call
 from ..ir.fresh import Fresh
-from .bodies import ends_once, opened
+from ..ir.opening import calls_in, ends_once, is_part, opened
 from .components import is_container
 from .parameters import Stmts
 
@@ -97,38 +97,3 @@ def _is_plain(f: gprob.FunDef) -> bool:
     """Whether a function only computes."""
     allowed = (gprob.Declare, gprob.Assign, gprob.If, gprob.For, gprob.While, gprob.Return)
     return uses.always_returns(f.body) and all(isinstance(s, allowed) for s in uses.walk_statements(f.body))
-
-
-def calls_in(s: gprob.Stmt) -> Iterator[gprob.CallUser]:
-    """The calls in a statement that are evaluated in any case, once, before anything else happens."""
-    if isinstance(s, gprob.If):
-        yield from calls_of(s.condition)
-    elif isinstance(s, gprob.For):
-        yield from (e for bound in (s.lower, s.upper) for e in calls_of(bound))
-    elif not traversal.bodies(s):
-        yield from calls_of(s)
-
-
-def calls_of(node: object) -> Iterator[gprob.CallUser]:
-    """Those in a node."""
-    if isinstance(node, gprob.CallUser):
-        yield node
-    for c in traversal.children(node):
-        if not isinstance(node, (gprob.Cond, gprob.Logical)):
-            yield from calls_of(c)
-
-
-def choices_in(node: object) -> Iterator[gprob.Cond]:
-    """The choices in a node that are made in any case."""
-    if isinstance(node, gprob.Cond):
-        yield node
-    for c in traversal.children(node):
-        if not isinstance(node, (gprob.Cond, gprob.Logical)):
-            yield from choices_in(c)
-
-
-def is_part(e: gprob.Expr) -> bool:
-    """Whether an expression is a variable, a constant, or a part of one."""
-    if isinstance(e, gprob.Promote):
-        return is_part(e.value)
-    return isinstance(e, (gprob.Var, gprob.Const)) or isinstance(e, gprob.Index) and is_part(e.base)

@@ -15,13 +15,13 @@ from stanlib.types import INT, REAL, array
 from ..ir import gprob, traversal, typed, uses
 from ..ir.calls import raw
 from ..ir.fresh import Fresh
+from ..ir.renaming import apart, renamed, with_names
 from . import terms
 from .adding import without_adding_calls
 from .branches import without_continue
 from .exclusions import impossible, without_excluded
 from .logarithms import with_guarded_functions, with_guarded_logarithms
 from .lookups import looked_up
-from .nodes import apart, renamed, with_names
 from .normal import normalized, with_sizes
 from .origins import Origins, Reading
 from .outcomes import with_impossible_ones

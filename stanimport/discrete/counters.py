@@ -13,9 +13,9 @@ from stanlib.types import INT, array
 from ..ir import gprob, traversal, uses
 from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
+from ..ir.renaming import with_names
 from ..ir.traversal import substituted
 from .loops import within
-from .nodes import with_names
 from .parameters import Stmts
 
 

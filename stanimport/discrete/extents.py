@@ -17,9 +17,9 @@ from ..ir import gprob, traversal, uses
 from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
+from ..ir.renaming import with_names
 from ..source import Span
 from .components import is_by_component, is_container, not_negative, size
-from .nodes import with_names
 from .parameters import Stmts, variable
 from .unset import Unset
 

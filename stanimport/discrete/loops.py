@@ -8,8 +8,8 @@ from stanlib.types import MATRIX
 
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
+from ..ir.renaming import with_names
 from .components import component, component_type, size
-from .nodes import with_names
 from .parameters import Stmts, variable
 
 

@@ -18,6 +18,8 @@ from ..ir import gprob, traversal, uses
 from ..ir.calls import call
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
+from ..ir.renaming import apart
+from ..ir.sums import released, split
 from .appended import in_parts
 from .bounded import bounded
 from .branches import composed, with_conditions
@@ -31,14 +33,12 @@ from .fission import fissioned
 from .inlining import inlined
 from .known import known_first
 from .loops import sunk, without_items
-from .nodes import apart
 from .parameters import Discrete, Stmts
 from .parted import parted
 from .pieces import in_pieces
 from .recomputed import recomputed
 from .recorded import with_recorded_steps
 from .regressions import without_regressions
-from .sums import released, split
 from .whiles import without_whiles
 
 _ROUNDS = 6  # each makes components of what the one before has made

@@ -19,9 +19,9 @@ from stanlib.types import INT, Type, array, is_scalar
 from ..ir import gprob, traversal, uses
 from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
+from ..ir.renaming import with_names
 from .components import flattened
 from .ints import collect
-from .nodes import with_names
 from .parameters import Stmts, variable
 
 _FILLED = ("rep_vector", "rep_row_vector", "rep_matrix", "rep_array")

@@ -17,10 +17,10 @@ from ..ir import gprob, traversal, uses
 from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
+from ..ir.renaming import with_names
 from ..ir.traversal import substituted
 from .branches import flattened_read
 from .components import component
-from .nodes import with_names
 from .parameters import Stmts, variable
 
 

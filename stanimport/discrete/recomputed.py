@@ -21,8 +21,8 @@ from ..ir import gprob, traversal, typed, uses
 from ..ir.calls import call
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
+from ..ir.renaming import renamed
 from .components import component, component_type, flattened
-from .nodes import renamed
 from .parameters import Stmts, variable
 
 _LEAVES = (gprob.Declare, gprob.Assign, typed.Tilde, typed.Increment)

@@ -12,8 +12,8 @@ from stanlib.types import INT, array
 from ..ir import gprob, traversal, uses
 from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
+from ..ir.renaming import renamed, with_names
 from ..ir.traversal import substituted
-from .nodes import renamed, with_names
 from .parameters import Discrete, Stmts, refuse, variable
 
 _PLAIN = (gprob.Assign, gprob.If)

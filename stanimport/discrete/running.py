@@ -19,9 +19,9 @@ from ..ir import gprob, traversal, uses
 from ..ir.calls import call
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
+from ..ir.renaming import renamed
 from ..ir.traversal import substituted
 from .carried import folded
-from .nodes import renamed
 from .parameters import Stmts, variable
 
 _ELEMENT: dict[Type, Type] = {array(INT, 1): INT, VECTOR: REAL}

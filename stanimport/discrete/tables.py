@@ -20,9 +20,9 @@ from stanlib.types import INT, REAL, array
 from ..ir import gprob, traversal, uses
 from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
+from ..ir.renaming import renamed, with_names
 from . import values
 from .alike import Alike, alike
-from .nodes import renamed, with_names
 from .origins import Reading
 from .parameters import Discrete, Stmts, text, variable
 from .pinned import may_be_zero

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from stanlib.errors import StanError
-from stanlib.metadata import SIMULATION
+from stanlib.metadata import POINTWISE, SIMULATION
 from stanlib.networks import Network, StanNetworkError
 from stanlib.program import Module, Program
+from stanlib.unobserved import Observations
 
 from .. import api, files
 from ..errors import StanSyntaxError
@@ -187,6 +188,20 @@ def anew(module: Module, *, backend: str | None = None, scheme: str | None = Non
 def for_numpyro(module: Module) -> Module:
     """The same program for NumPyro: methods that Pyro does not have run there."""
     return module if module.stan.backend == "numpyro" else anew(module, backend="numpyro")
+
+
+def observing_apart(module: Module) -> Module:
+    """The same for NumPyro, whose model observes data one by one where it can: see the scheme "pointwise"."""
+    made = for_numpyro(module)
+    return anew(made, scheme=POINTWISE) if told_apart(made).are_apart else made
+
+
+def told_apart(module: Module) -> Observations:
+    """Which observations the log likelihood of a program can tell apart; nothing is known of one that is gone."""
+    try:
+        return module.model.observations()
+    except StanError:
+        return Observations(False, ())
 
 
 def drawn_integers(program: Program) -> list[str]:

@@ -16,6 +16,7 @@ from stanlib.types import is_discrete
 from ..ir import gprob, typed
 from ..ir.fresh import Fresh, stem
 from ..ir.gprob import is_density
+from .censored import of_censored
 from .entries import of_observations
 from .likelihoods import Likelihoods
 from .sites import root
@@ -23,14 +24,14 @@ from .sites import root
 Stmts = tuple[gprob.Stmt, ...]
 
 
-def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
-    """The GProb program."""
+def compile(program: typed.TypedProgram, names: Fresh, censored: bool = False) -> gprob.Program:
+    """The GProb program; with `censored` distribution functions of data are observations, too."""
     data = tuple(variables(program.block("data")))
     parameters = tuple(variables(program.block("parameters")))
     derived = program.block("transformed parameters")
     names.occupy(v.name for v in (*parameters, *variables(derived)))
     names.keep(v.name for v in (*data, *variables(program.block("transformed data"))))
-    model, quantities = _model(program, names), program.block("generated quantities")
+    model, quantities = _model(program, names, censored), program.block("generated quantities")
     return gprob.Program(
         functions=tuple(_function(f, names) for f in program.functions),
         data=data,
@@ -46,13 +47,13 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     )
 
 
-def _model(program: typed.TypedProgram, names: Fresh) -> Stmts:
+def _model(program: typed.TypedProgram, names: Fresh, censored: bool) -> Stmts:
     """The parameters, what is computed of them, and what both blocks add to the target."""
     known = (*variables(program.block("data")), *variables(program.block("transformed data")))
     parameters = {v.symbol: v.name for v in variables(program.block("parameters"))}
     densities = {f.name: f.stan_name.rpartition("_")[0] for f in program.functions if f.is_density}
     derived, body = program.block("transformed parameters"), program.block("model")
-    effects = _Effects(names, {v.symbol: v.name for v in known}, parameters, densities, (*derived, *body))
+    effects = _Effects(names, {v.symbol: v.name for v in known}, parameters, densities, (*derived, *body), censored)
     return (
         *samples(program),
         *effects.statements(derived),
@@ -95,14 +96,15 @@ class _Effects:
     """Turns `~` and increments into observations and factors, each with a site of its own.
 
     `densities` are the families of the program's own densities, by unique name; `body` holds all that is computed
-    where the effects are.
+    where the effects are. With `censored` distribution functions of data are observations.
     """
 
     def __init__(
-        self, names: Fresh, data: dict[str, str], parameters: dict[str, str], densities: Mapping[str, str], body: Stmts
+        self, names: Fresh, data: dict[str, str], parameters: dict[str, str], densities: Mapping[str, str], body: Stmts,
+        censored: bool = False,
     ):  # fmt: skip
         self.names, self.data, self.parameters, self.densities = names, data, parameters, densities
-        self.body = body
+        self.body, self.censored = body, censored
 
     @cached_property
     def likelihoods(self) -> Likelihoods:
@@ -125,9 +127,12 @@ class _Effects:
         own = self._own_density(s)
         if own is not None:
             return own
+        if self.censored and (outcomes := of_censored(s.value, self.data)):
+            site = self.names.site(self.data[root(outcomes[0]) or ""])
+            return gprob.Factor(s.span, site, s.value, outcomes=outcomes)
         value, before = of_observations(s, self.likelihoods) or (s.value, self.likelihoods.before(s))
-        outcomes = (*self.likelihoods.within(s.value), *(before or ()))
-        named = next((root(y) for y in outcomes if root(y) in self.data), None)
+        every = (*self.likelihoods.within(s.value), *(before or ()))
+        named = next((root(y) for y in every if root(y) in self.data), None)
         if named is None or before is None:
             return gprob.Factor(s.span, self.names.site("target__term"), s.value)
         site = self.names.site(self.data[named])

@@ -18,10 +18,10 @@ from stanlib.ppl.numpyro.states import NOTHING, marked
 from ...errors import warn
 from .. import tuples
 from ..density.posterior import Posterior, log_prob
-from ..modules import anew, for_numpyro
+from ..modules import anew, for_numpyro, observing_apart, told_apart
 from ..precision import TRACING, double_precision
 from .discrete import observing
-from .positions import in_order, is_observation, positions, variable_of
+from .positions import assembled, covers, in_order, is_observation, positions, variable_of
 from .prior_draws import NoPriorError, prior_draws
 from .replications import ReplicationWarning, Replicator, over_draws
 
@@ -36,8 +36,8 @@ class LikelihoodWarning(RuntimeWarning):
 
 
 def posterior_of(fit: Result) -> Posterior:
-    """The posterior of a fit, on NumPyro."""
-    return Posterior(for_numpyro(fit.module), fit.data)
+    """The posterior of a fit, on NumPyro, with observations apart."""
+    return Posterior(observing_apart(fit.module), fit.data)
 
 
 def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
@@ -47,16 +47,22 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
     one, else a warning: what `target +=` adds for the rest, as for censored data, is in no log density of an
     observation. One sum for a whole variable is left out.
     """
+    posterior = posterior_of(fit)
     with marked():
-        every = log_densities(posterior_of(fit), fit.variables, fit.seed)
-    known = {n: _present(v) for n, v in every.items()}
-    parts, own = _parts(fit, {n: _width(v) - _width(known[n]) for n, v in every.items()}), fit.variables.get("log_lik")
-    if parts and own is not None:
+        every, places = _by_site(posterior, fit.variables, fit.seed)
+    parts = _parts(fit, {n: _width(v) - _width(_present(v)) for n, v in every.items()})
+    known = {n: _present(v) for n, v in _joined(every, places, posterior).items()}
+    own = fit.variables.get("log_lik")
+    without = told_apart(for_numpyro(fit.module)).unobserved
+    if (parts or without) and own is not None:
         return {"log_lik": own}
     whole = {p.variable for p in parts if p.is_whole}
     made = _merged(known, fit.program, whole)
     for part in parts:
         warn(f"the log likelihood {part.told()}", LikelihoodWarning)
+    for s in without:
+        told = f"leaves out what line {s.line} adds to the target, which depends on {', '.join(s.data)}"
+        warn(f"the log likelihood {told}: it is no log density of single observations", LikelihoodWarning)
     return made
 
 
@@ -127,6 +133,13 @@ def log_densities(posterior: Posterior, draws: Mapping[str, np.ndarray], seed: i
 
     Those of a site that observes a whole variable, in whatever order, stand in the variable's own.
     """
+    return _by_site(posterior, draws, seed)[0]
+
+
+def _by_site(
+    posterior: Posterior, draws: Mapping[str, np.ndarray], seed: int
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray | str]]:
+    """The same, and where in the data the observations of each site stand."""
     places: dict[str, np.ndarray | str] = {}
 
     def densities(key: jax.Array, trace: Mapping[str, Any]) -> dict[str, object]:
@@ -135,13 +148,47 @@ def log_densities(posterior: Posterior, draws: Mapping[str, np.ndarray], seed: i
 
     made = over_draws(posterior, draws, densities, seed, 3)
     data = {n: posterior.inputs.get(variable_of(n, posterior.program)) for n in made}
-    return {n: in_order(v, places.get(n), data[n]) for n, v in made.items()}
+    return {n: in_order(v, places.get(n), data[n]) for n, v in made.items()}, places
+
+
+def _joined(
+    every: Mapping[str, np.ndarray], places: Mapping[str, np.ndarray | str], posterior: Posterior
+) -> dict[str, np.ndarray]:
+    """Log densities of several statements that observe one variable part by part, or each in other iterations, as one.
+
+    Those of statements that observe the same numbers, or of which it is not known where they stand, stay apart.
+    """
+    out = dict(every)
+    sites: dict[str, list[str]] = {}
+    for name in every:
+        sites.setdefault(variable_of(name, posterior.program), []).append(name)
+    for variable, names in sites.items():
+        whole = _whole({n: every[n] for n in names}, places, posterior.inputs.get(variable)) if len(names) > 1 else None
+        if whole is not None:
+            out = {n: whole if n == names[0] else v for n, v in out.items() if n not in names[1:]}
+    return out
+
+
+def _whole(
+    terms: Mapping[str, np.ndarray], places: Mapping[str, np.ndarray | str], datum: object
+) -> np.ndarray | None:
+    """Those of one variable as one array, None where they are no parts of one."""
+    known = {n: w for n in terms if isinstance(w := places.get(n), np.ndarray) and terms[n].shape[2:] == w.shape}
+    if len(known) == len(terms) and covers(datum, known.values()):
+        return assembled(datum, {n: (w, terms[n]) for n, w in known.items()})
+    first, *others = terms.values()
+    if any(v.shape != first.shape for v in others):
+        return None
+    present = np.array([v != NOTHING for v in terms.values()])
+    if not first.size or (present.sum(axis=0) > 1).any() or present[0].all():
+        return None
+    return np.select(list(present), list(terms.values()), NOTHING)
 
 
 def posterior_predictive(fit: Result) -> dict[str, np.ndarray]:
     """Replications of the observed data, (chains, draws, ...), by variable; a warning names those that can't be had."""
     try:
-        posterior, discrete = observing(for_numpyro(fit.module), fit.data, fit.variables, fit.seed)
+        posterior, discrete = observing(observing_apart(fit.module), fit.data, fit.variables, fit.seed)
         replicator = Replicator(posterior)
         drawn = over_draws(posterior, fit.variables, replicator, fit.seed, 4, discrete)
     except StanError as e:

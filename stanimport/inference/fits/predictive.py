@@ -17,7 +17,7 @@ from ...errors import warn
 from .. import options, tuples
 from ..density.posterior import Posterior, condition
 from ..io.data import read_data
-from ..modules import anew, for_numpyro, module_of
+from ..modules import anew, module_of, observing_apart
 from . import columns
 from .dependence import StoodIn
 from .discrete import observing
@@ -126,7 +126,7 @@ def posterior_predictive(
         data: others to predict, None for these.
         redraw: the discrete parameters to draw anew.
     """
-    translated, chosen = for_numpyro(module), options.seed_or_new(seed)
+    translated, chosen = observing_apart(module), options.seed_or_new(seed)
     kept = _kept(translated.stan, draws, redraw, data)
     if data is None:
         posterior, values = observing(translated, known, draws, chosen)

@@ -18,7 +18,7 @@ from ..fits.arviz_packages import is_whole, load
 from ..fits.observations import log_densities
 from ..fits.replications import over_draws
 from ..io.data import read_data
-from ..modules import for_numpyro, module_of
+from ..modules import module_of, observing_apart
 from .many import sample_many
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ def leave_groups_out(
     translated, given = module_of(module), read_data(data)
     first = options.seed_or_new(seed)
     labels, counted = _labels(translated, given, groups, size)
-    whole = Posterior(for_numpyro(translated), transformed_data(for_numpyro(translated), given, first))
+    observing = observing_apart(translated)
+    whole = Posterior(observing, transformed_data(observing, given, first))
     keys = [k.item() for k in np.unique(labels)]
     if len(keys) < 2:
         raise options.OptionError("groups: there is one group only")

@@ -4,9 +4,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from ..ir import gprob, traversal, uses
-from ..ir.fresh import Fresh
-from .parameters import Stmts
+from . import gprob, traversal, uses
+from .fresh import Fresh
+
+Stmts = tuple[gprob.Stmt, ...]
 
 
 def renamed(body: Stmts, names: Fresh) -> Stmts:

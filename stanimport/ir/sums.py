@@ -2,22 +2,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Set
+from dataclasses import replace
 
 from stanlib.dataclass import dataclass
 from stanlib.types import REAL, ROW_VECTOR, VECTOR, Array
 
-from ..ir import gprob, traversal, typed, uses
-from ..ir.calls import call
-from ..ir.traversal import substituted
-from .parameters import Stmts
+from . import gprob, traversal, typed, uses
+from .calls import call
+from .renaming import Stmts
+from .traversal import substituted
 
 
 def released(body: Stmts, tainted: Set[str]) -> Stmts:
     """The body with these, and sums term by term."""
     body = tuple(traversal.with_bodies(s, lambda b: released(b, tainted)) for s in split(body, tainted))
+    return tuple(split(_apart(body, tainted), tainted))
+
+
+def without_accumulators(body: Stmts, tainted: Set[str]) -> Stmts:
+    """The body with what such variables add up as terms of the target, wherever it is added."""
+    body = _with_first_values(tuple(traversal.with_bodies(s, lambda b: without_accumulators(b, tainted)) for s in body))
+    while (made := _apart(body, tainted)) != body:  # each may be added to another
+        body = made
+    return body
+
+
+def _apart(body: Stmts, tainted: Set[str]) -> Stmts:
     for found in _accumulators(body, tainted):
         body = tuple(_without_accumulator(body, found))
-    return tuple(split(body, tainted))
+    return body
+
+
+def _with_first_values(body: Stmts) -> Stmts:
+    """`real lp; ... lp = 0;` as `real lp = 0;`, where nothing between the two has to do with the variable."""
+    out: list[gprob.Stmt] = []
+    for s in body:
+        begun = s.place.name if isinstance(s, gprob.Assign) and not s.place.steps else ""
+        at = [i for i, t in enumerate(out) if isinstance(t, gprob.Declare) and t.name == begun]
+        unset = out[at[0]] if at else None
+        if isinstance(unset, gprob.Declare) and isinstance(s, gprob.Assign) and _is_free(unset, (*out[at[0] + 1 :], s)):
+            del out[at[0]]
+            out.append(replace(unset, value=s.value))
+        else:
+            out.append(s)
+    return tuple(out)
+
+
+def _is_free(s: gprob.Declare, then: Stmts) -> bool:
+    """Whether a local number has no value, and none of the statements up to the last, which sets it, asks for it."""
+    if s.value is not None or s.site is not None or s.sized.type != REAL:
+        return False
+    read = any(s.name in uses.reads(t) for t in uses.walk_statements(then))
+    return not read and s.name not in uses.written(then[:-1])
 
 
 @dataclass(frozen=True)
@@ -36,11 +72,16 @@ class _Accumulator:
 def _accumulators(body: Stmts, tainted: Set[str]) -> Iterator[_Accumulator]:
     """Those of the body."""
     for s in body:
-        if isinstance(s, gprob.Declare) and s.name in tainted and s.sized.type == REAL and s.value is not None:
+        if isinstance(s, gprob.Declare) and s.name in tainted and _is_number(s):
             ends = [i for i, t in enumerate(body) if isinstance(t, typed.Increment) and _is_scaled(t.value, s.name)]
             told = body[ends[0]] if len(ends) == 1 else None
             if isinstance(told, typed.Increment) and told.kind == "target" and _is_clean(body, s.name, ends[0], told):
                 yield _Accumulator(s.name, told)
+
+
+def _is_number(s: gprob.Declare) -> bool:
+    """Whether a statement declares a local real with a value."""
+    return s.site is None and s.sized.type == REAL and s.value is not None
 
 
 def _is_clean(body: Stmts, name: str, at: int, told: typed.Increment) -> bool:
@@ -123,6 +164,17 @@ def split(body: Stmts, tainted: Set[str]) -> Iterator[gprob.Stmt]:
             yield from (typed.Increment(s.span, s.kind, e) for e in _summands(s.value))
         else:
             yield traversal.with_bodies(s, lambda b: tuple(split(b, tainted)))
+
+
+def terms(e: gprob.Expr) -> Iterator[gprob.Expr]:
+    """The numbers that a number is the sum of."""
+    name = e.function.name if isinstance(e, gprob.Apply) and e.type == REAL else ""
+    parts = _parts(e) if name in ("add", "subtract", "minus", "multiply", "divide") else None
+    if parts is None or any(p.type != REAL for p in parts):
+        yield e
+        return
+    for p in parts:
+        yield from terms(p)
 
 
 def _summands(e: gprob.Expr) -> Iterator[gprob.Expr]:

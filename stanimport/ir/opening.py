@@ -1,17 +1,16 @@
 """The statements of a function in place of a call of it."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from stanlib.types import dimensions
 
-from ..ir import gprob, traversal, uses
-from ..ir.calls import call
-from ..ir.fresh import Fresh
-from ..ir.traversal import substituted
-from .nodes import renamed, with_names
-from .parameters import Stmts, variable
+from . import gprob, traversal, uses
+from .calls import call
+from .fresh import Fresh
+from .renaming import Stmts, renamed, with_names
+from .traversal import substituted
 
 
 def ends_once(f: gprob.FunDef, names: Fresh) -> gprob.FunDef | None:
@@ -67,7 +66,7 @@ def opened(
     last = body[-1] if body else None
     if isinstance(last, gprob.Return) or not isinstance(s, gprob.Declare) and not traversal.bodies(s):
         return (*made, *_continued(body, lambda value: () if value is None else (with_value(s, e, value),)))
-    result = variable(f.result, e.span, names.helper("result"))
+    result = gprob.Var(f.result, e.span, names.helper("result"))
     made.append(gprob.Declare(e.span, result.name, gprob.Sized(f.result)))
 
     def kept(value: gprob.Expr | None) -> Stmts:
@@ -93,10 +92,10 @@ def with_value(s: gprob.Stmt, old: gprob.Expr, new: gprob.Expr) -> gprob.Stmt:
 def _argument(a: gprob.Expr, stays: Callable[[gprob.Expr], bool], made: list[gprob.Stmt], names: Fresh) -> gprob.Expr:
     if stays(a):
         return a
-    shape = (call("size", a.span, a),) if dimensions(a.type) else ()
+    shape = (call("size", a.span, a),) if dimensions(a.type) == 1 else ()
     name = names.helper("argument")
     made.append(gprob.Declare(a.span, name, gprob.Sized(a.type, shape), None, a))
-    return variable(a.type, a.span, name)
+    return gprob.Var(a.type, a.span, name)
 
 
 def _continued(body: Stmts, then: Callable[[gprob.Expr | None], Stmts]) -> Stmts:
@@ -109,3 +108,41 @@ def _continued(body: Stmts, then: Callable[[gprob.Expr | None], Stmts]) -> Stmts
     if isinstance(last, gprob.If):
         last = replace(last, then=_continued(last.then, then), otherwise=_continued(last.otherwise, then))
     return (*first, last)
+
+
+# --- calls -----------------------------------------------------------------------------------------------------------
+
+
+def calls_in(s: gprob.Stmt) -> Iterator[gprob.CallUser]:
+    """The calls in a statement that are evaluated in any case, once, before anything else happens."""
+    if isinstance(s, gprob.If):
+        yield from calls_of(s.condition)
+    elif isinstance(s, gprob.For):
+        yield from (e for bound in (s.lower, s.upper) for e in calls_of(bound))
+    elif not traversal.bodies(s):
+        yield from calls_of(s)
+
+
+def calls_of(node: object) -> Iterator[gprob.CallUser]:
+    """Those in a node."""
+    if isinstance(node, gprob.CallUser):
+        yield node
+    for c in traversal.children(node):
+        if not isinstance(node, (gprob.Cond, gprob.Logical)):
+            yield from calls_of(c)
+
+
+def choices_in(node: object) -> Iterator[gprob.Cond]:
+    """The choices in a node that are made in any case."""
+    if isinstance(node, gprob.Cond):
+        yield node
+    for c in traversal.children(node):
+        if not isinstance(node, (gprob.Cond, gprob.Logical)):
+            yield from choices_in(c)
+
+
+def is_part(e: gprob.Expr) -> bool:
+    """Whether an expression is a variable, a constant, or a part of one."""
+    if isinstance(e, gprob.Promote):
+        return is_part(e.value)
+    return isinstance(e, (gprob.Var, gprob.Const)) or isinstance(e, gprob.Index) and is_part(e.base)

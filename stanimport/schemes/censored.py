@@ -1,0 +1,37 @@
+"""What distribution functions that are added to the target are of: outcomes of which only a bound was observed."""
+from __future__ import annotations
+
+from collections.abc import Container
+
+from ..ir import gprob, traversal
+from ..ir.provenance import is_density_of, is_tail
+from ..ir.uses import names_in
+from .sites import root
+
+
+def of_censored(value: gprob.Expr, data: Container[str]) -> tuple[gprob.Expr, ...]:
+    """The data of which a value is a likelihood by distribution functions; none where it may be anything else.
+
+    Beside a density they are what a truncated law is divided by. A number that is a bound of many outcomes, as in
+    `count * normal_lccdf(bound | m, s)`, is none of them.
+    """
+    nodes = list(traversal.walk(value))
+    tails = [n for n in nodes if is_tail(n)]
+    if any(map(is_density_of, nodes)) or not all(n in data for t in tails for n in _values(t.arguments[0])):
+        return ()
+    found = [y for t in tails if (y := _datum(t.arguments[0], data)) is not None]
+    if not found or len(tails) == 1 and tails[0] is not value and isinstance(found[0], gprob.Var):
+        return ()
+    return tuple(found)
+
+
+def _values(outcome: gprob.Expr) -> set[str]:
+    """The variables in an outcome, but for those of its indices."""
+    indices = {n for i in traversal.walk(outcome) if isinstance(i, gprob.Index) for n in names_in(i.indices)}
+    return names_in(outcome) - indices
+
+
+def _datum(outcome: gprob.Expr, data: Container[str]) -> gprob.Expr | None:
+    """The part of an outcome that is observed: y[n] in y[n] + 0.5."""
+    parts = (n for n in traversal.walk(outcome) if isinstance(n, gprob.Expr))
+    return next((n for n in parts if not isinstance(n, gprob.Apply) and root(n) in data), None)

@@ -1,0 +1,71 @@
+"""What a program adds to the target of its data, of which no log density of single observations is known."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from stanlib.unobserved import Unobserved
+
+from ..ir import gprob
+from ..ir.provenance import Provenance, is_density_of
+from ..ir.uses import depending, leaves, mentions, names_in, outcomes, reads
+
+
+def unobserved(program: gprob.Program) -> list[Unobserved]:
+    """The statements of a program, with the data of which they add something.
+
+    `program` has its calls that add to the target as statements, and what it observes at sites called after data.
+    """
+    found = _Statements(program)
+    return [u for s, path in leaves(program.model) for u in found.told(s)]
+
+
+class _Statements:
+    def __init__(self, program: gprob.Program):
+        self.names = {v.symbol: v.name for v in (*program.data, *program.transformed_data_variables)}
+        self.known = Provenance(program.model, self.names.keys())
+        self.dynamic = depending(program.model, {s.name for s in program.model if isinstance(s, gprob.Sample)})
+        self.sites = {self.variable(s.site) for s, _ in leaves(program.model)
+                      if isinstance(s, (gprob.Observe, gprob.Factor))}  # fmt: skip
+
+    def variable(self, site: str) -> str:
+        """The variable that a site is called after."""
+        return site if site in self.names.values() else re.sub(r"__\d+$", "", site)
+
+    def told(self, s: gprob.Stmt) -> Iterator[Unobserved]:
+        """Of one statement, if there is something to be told."""
+        if not isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind)) or not reads(s) & self.dynamic:
+            return
+        names = sorted(self.names[n] for n in self.data(s))
+        if names:
+            yield Unobserved(s.span.in_main().line, tuple(names))
+
+    def data(self, s: gprob.Observe | gprob.Factor | gprob.Bind) -> set[str]:
+        """The data of which a statement adds what no site tells."""
+        if isinstance(s, gprob.Bind):
+            return self.known.of(s.call)
+        if isinstance(s, gprob.Observe):
+            return self.known.of(s.value) if mentions(s.value, self.dynamic) else set()
+        found = outcomes(s)
+        if any(map(names_in, found)) and not any(mentions(y, self.dynamic) for y in found):
+            return self.beside(s)
+        return set() if s.jacobian else self.within(s.value)
+
+    def within(self, e: gprob.Expr) -> set[str]:
+        """The outcomes of the densities in a value; where there are none, what it computes of data in any way.
+
+        Data that are nothing but places, as pairs of neighbours are, count where the program has no other observations.
+        """
+        if not self.known.has_density(e):
+            found = self.known.of(e)
+            return found if found or self.sites & {*self.names.values()} else self.mentioned(e)
+        return {n for d in self.known.reached(e) if is_density_of(d) for n in self.known.of(d.arguments[0])}
+
+    def mentioned(self, e: gprob.Expr) -> set[str]:
+        """The data that stand in a value, or in what its variables hold, as places too."""
+        return {n for node in self.known.reached(e) for n in names_in(node)} & self.names.keys()
+
+    def beside(self, s: gprob.Factor) -> set[str]:
+        """The outcomes of an observation that are told under the name of another, and that no statement observes."""
+        found = self.within(s.value) if self.known.has_density(s.value) else set()
+        return {n for n in found if self.names[n] not in self.sites} if len(found) > 1 else set()

@@ -1,0 +1,18 @@
+"""Which observations of a program are told apart in its target, and which are not."""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Unobserved(NamedTuple):
+    """A statement by its line, and the data of which it adds something to the target."""
+
+    line: int
+    data: tuple[str, ...]
+
+
+class Observations(NamedTuple):
+    """Whether the scheme "pointwise" tells observations apart that others do not, and what it does not either."""
+
+    are_apart: bool
+    unobserved: tuple[Unobserved, ...]
