@@ -34,7 +34,7 @@ def of_sampler(
         raise ValueError(f"Conflicting arguments: adapt_engaged: False, {name}: {value}")
     if adapt_engaged and not fixed_param and isinstance(iter_warmup, (int, np.integer)) and iter_warmup == 0:
         raise ValueError("Must specify iter_warmup > 0 when adapt_engaged=True.")
-    return {**steps, **adaptation, "metric": _named(steps["metric"])}
+    return {} if fixed_param else {**steps, **adaptation, "metric": _named(steps["metric"])}
 
 
 def of_pathfinder(

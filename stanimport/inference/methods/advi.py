@@ -25,7 +25,7 @@ from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..precision import random_keys
 from ..running.progress import Progress
-from . import importance
+from . import importance, unheeded
 from .optimization import ConvergenceWarning
 
 if TYPE_CHECKING:
@@ -122,6 +122,7 @@ def _verified(
     options.between(0, math.inf, tol_rel_obj=tol_rel_obj, **({} if eta is None else {"eta": eta}))
     if eta is not None and adapt_engaged:
         raise options.OptionError("eta is chosen among several with adapt_engaged=True: give one of the two")
+    unheeded.of_advi(whole, adapt_engaged)
     return whole
 
 

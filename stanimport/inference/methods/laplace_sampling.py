@@ -17,7 +17,7 @@ from ..density.quantities import DrawProcessor
 from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..fits.result import Result
-from . import newton, optimization
+from . import newton, optimization, unheeded
 
 if TYPE_CHECKING:
     from ..density.posterior import Posterior
@@ -62,6 +62,7 @@ def laplace_sample(
         0.7
     """
     draws = options.whole("draws", draws, 1000)
+    unheeded.of_laplace(mode, inits)
     posterior, chosen = posterior_of(module, data, seed, networks)
     processor = DrawProcessor(posterior, draws)
     hessian, densities = _hessian(posterior, jacobian), _densities(posterior, jacobian, draws)

@@ -18,7 +18,7 @@ from ..failures import ConvergenceError
 from ..fits.fit import Mode
 from ..fits.labels import labelled
 from ..running.progress import Progress
-from . import kinks, newton
+from . import kinks, newton, unheeded
 
 if TYPE_CHECKING:
     from ..density.posterior import Posterior
@@ -83,6 +83,7 @@ def optimize(
     limits = {"iter": iter, "tol_grad": tol_grad, "tol_rel_obj": tol_rel_obj, "history_size": history_size,
               "tol_obj": tol_obj, "tol_param": tol_param, "tol_rel_grad": tol_rel_grad}  # fmt: skip
     _verify(limits)
+    unheeded.of_optimizer(limits, algorithm)
     posterior, chosen = posterior_of(module, data, seed, networks)
     start = initial.starting_points(posterior, inits, 1, chosen)[0]
     with Progress(int(iter), show_progress) as progress:

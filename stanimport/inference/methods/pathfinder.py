@@ -17,6 +17,7 @@ from ..density.quantities import DrawProcessor
 from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..running.progress import Progress
+from . import unheeded
 from .importance import RELIABLE, ParetoWarning
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def pathfinder(
     tolerances = dict(tol_obj=tol_obj, tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, tol_rel_grad=tol_rel_grad,
                       tol_param=tol_param)  # fmt: skip
     limits = _verified(counts, tolerances, init_alpha)
+    unheeded.of_paths(counts["draws"], counts["num_paths"] * counts["num_single_draws"], psis_resample)
     posterior, chosen = posterior_of(module, data, seed, networks)
     options.require_parameters(posterior.program.name, posterior.size)
     singles, starts = counts["num_single_draws"], initial.starting_points(posterior, inits, counts["num_paths"], chosen)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from .. import options
 from ..samplers.tracks import Settings
 from .metrics import Choice
-from .sampling_options import ENSEMBLES, WINDOWS
+from .sampling_options import ENSEMBLES
+from .unheeded import WINDOWS
 
 Given = Mapping[str, Any]
 

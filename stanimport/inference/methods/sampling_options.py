@@ -10,11 +10,11 @@ import numpy as np
 
 from .. import options
 from ..precision import new_seed
-from . import journals
+from . import journals, unheeded
+from .unheeded import WINDOWS
 
 ENSEMBLES = ("chees", "meads")
 METHODS = (*options.OWN_METHODS, *ENSEMBLES, "numpyro", "blackjax", "nutpie")
-WINDOWS = ("adapt_init_phase", "adapt_metric_window", "adapt_step_size")
 # What decides where and how visibly chains run, but not what they draw: a run that goes on may have its own.
 HOW_CHAINS_RUN = frozenset({
     "resume", "parallel_chains", "chain_method", "show_progress", "networks", "mesh", "threads_per_chain",
@@ -47,6 +47,7 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
         names = given[name]
         chosen[name] = [names] if isinstance(names, str) else None if names is None else list(names)
     chosen["metric"] = _metric_option(given["metric"], given["inv_metric"])
+    unheeded.of_sampler(given)
     if given["journal"] is not None:
         chosen["journal"] = Path(given["journal"])
         journals.require_new(chosen["journal"])

@@ -20,7 +20,7 @@ from ..fits.labels import labelled
 from ..io.data import read_data
 from ..modules import module_of
 from ..running import interrupts
-from . import automatic, importance
+from . import automatic, importance, unheeded
 from .numpyro_guides import FLOWS, GUIDES
 from .optimization import ConvergenceWarning
 
@@ -97,7 +97,7 @@ def variational(
     """
     counts = options.counts(iter=iter, grad_samples=grad_samples, draws=draws)
     translated, chosen = module_of(module, networks), options.seed_or_new(seed)
-    own = _guide_of(translated, guide)
+    own = _guide_of(translated, guide, algorithm)
     algorithm = _algorithm(algorithm, translated.stan.backend, own is not None, inits)
     settings = dict(seed=chosen, algorithm=algorithm, **counts, eta=eta, tol_rel_obj=tol_rel_obj)
     if minibatch is not None:
@@ -147,10 +147,11 @@ def _numbers(rows: Mapping[str, object]) -> dict[str, object]:
     return {size: np.asarray(given).tolist() for size, given in rows.items()}
 
 
-def _guide_of(module: Module, given: object) -> Any:
+def _guide_of(module: Module, given: object, algorithm: str | None) -> Any:
     """The guide that is given, else the program's own; None if there is none. Raises OptionError."""
     if given is not None and not callable(given):
         raise options.OptionError(f"guide must be a function of the data, not {given!r}")
+    unheeded.of_guides(algorithm, given)
     return getattr(module, "guide", None) if given is None else given
 
 
