@@ -60,6 +60,21 @@ def starting_points(posterior: Posterior, inits: object, chains: int, seed: int 
     return np.stack([_find(posterior, one, *stream) for one, stream in zip(chosen, streams)])
 
 
+def points_or_errors(
+    posterior: Posterior, inits: object, chains: int, seed: int
+) -> list[np.ndarray | InitialValueError | StanDataError]:  # fmt: skip
+    """The same, where the error of a chain that can't start is no other's. Raises errors of reading what was given."""
+    if isinstance(inits, str) and inits == "pathfinder":
+        return list(starting_points(posterior, inits, chains, seed))
+    out: list[np.ndarray | InitialValueError | StanDataError] = []
+    for one, stream in zip(per_chain(inits, chains, seed), streams_of(seed, chains)):
+        try:
+            out.append(_find(posterior, one, *stream))
+        except (InitialValueError, StanDataError) as e:
+            out.append(e)
+    return out
+
+
 def points_together(
     posterior: Posterior, inits: object, streams: Streams, is_finite: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray | None:  # fmt: skip

@@ -19,6 +19,7 @@ from ..fits.labels import labelled
 from ..running.progress import Progress
 from . import unheeded
 from .importance import RELIABLE, ParetoWarning
+from .optimization import ConvergenceWarning
 
 if TYPE_CHECKING:
     from ..density.posterior import Posterior
@@ -60,8 +61,11 @@ def pathfinder(
         that a draw is of, `path__`, and in `info` the Pareto shape `pareto_k`. `fit.create_inits()` gives
         initial values for `sample`.
 
+    Warns:
+        ConvergenceWarning: for a path that is left out, since it can't start from its initial values, say.
+
     Raises:
-        StanDataError, InitialValueError, OptionError: as for `sample`.
+        StanDataError, InitialValueError, OptionError: as for `sample`, if it is so of every path.
         MissingLibraryError: if BlackJAX is not installed.
 
     Source: Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder: Parallel quasi-Newton variational inference",
@@ -79,18 +83,56 @@ def pathfinder(
                             history_size=history_size)  # fmt: skip
     tolerances = dict(tol_obj=tol_obj, tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, tol_rel_grad=tol_rel_grad,
                       tol_param=tol_param)  # fmt: skip
-    limits = _verified(counts, tolerances, init_alpha)
-    unheeded.of_paths(counts["draws"], counts["num_paths"] * counts["num_single_draws"], psis_resample)
+    limits = _verified(counts, tolerances, init_alpha, psis_resample)
     posterior, chosen = posterior_of(module, data, seed, networks)
     options.require_parameters(posterior.program.name, posterior.size)
-    singles, starts = counts["num_single_draws"], initial.starting_points(posterior, inits, counts["num_paths"], chosen)
-    with Progress(len(starts), show_progress, "path") as progress:
-        found = run(posterior, starts, chosen, singles, counts["num_elbo_draws"], limits, progress.advance)
+    numbers, found = _paths(posterior, inits, chosen, counts, limits, show_progress)
     at, shape = _chosen(posterior, found, counts["draws"], psis_resample, chosen)
     settings = {"seed": chosen, "psis_resample": psis_resample, "init_alpha": init_alpha, **counts, **tolerances}
-    fit = _of_draws(posterior, found, at, at // singles + 1, settings, shape)
+    fit = _of_draws(posterior, found, at, numbers[at // counts["num_single_draws"]], settings, shape)
     remembered.keep(posterior)
     return fit
+
+
+def _paths(
+    posterior: Posterior, inits: object, seed: int, counts: Mapping[str, int], limits: Limits, show: bool
+) -> tuple[np.ndarray, Paths]:
+    """The numbers of the paths that came to something, and these. Raises errors of `_starts` and `_sound`."""
+    numbers, starts = _starts(posterior, inits, counts["num_paths"], seed)
+    with Progress(len(starts), show, "path") as progress:
+        return _sound(counts["num_paths"], numbers, run(
+            posterior, starts, seed, counts["num_single_draws"], counts["num_elbo_draws"], limits, progress.advance
+        ))  # fmt: skip
+
+
+def _starts(posterior: Posterior, inits: object, paths: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of the paths that can start, and their starting points.
+
+    Raises:
+        InitialValueError, StanDataError: if none can, what is wrong with the first.
+    """
+    found = initial.points_or_errors(posterior, inits, paths, seed)
+    starts = {k: p for k, p in enumerate(found, 1) if isinstance(p, np.ndarray)}
+    errors = {k: e for k, e in enumerate(found, 1) if isinstance(e, Exception)}
+    if not starts:
+        raise errors[1]
+    for k, error in errors.items():
+        _left_out(k, paths, str(error))
+    return np.array(list(starts)), np.stack(list(starts.values()))
+
+
+def _sound(paths: int, numbers: np.ndarray, found: Paths) -> tuple[np.ndarray, Paths]:
+    """The paths of which any draw has a finite log density, and their numbers. Raises ValueError if there is none."""
+    sound = np.isfinite(found.log_p).any(axis=1)
+    if not sound.any():
+        raise ValueError("every path failed: the log density is finite at none of its draws")
+    for k in numbers[~sound]:
+        _left_out(k, paths, "the log density is finite at none of its draws")
+    return numbers[sound], Paths(*(a[sound] for a in found))
+
+
+def _left_out(number: int, paths: int, reason: str) -> None:
+    warn(f"path {number} of {paths} is left out: {reason}", ConvergenceWarning)
 
 
 def _of_draws(
@@ -104,8 +146,11 @@ def _of_draws(
                posterior.module)  # fmt: skip
 
 
-def _verified(counts: Mapping[str, int], tolerances: Mapping[str, float], init_alpha: float | None) -> Limits:
+def _verified(
+    counts: Mapping[str, int], tolerances: Mapping[str, float], init_alpha: float | None, resample: bool
+) -> Limits:
     """The limits of a path. Raises OptionError for options that are wrong."""
+    unheeded.of_paths(counts["draws"], counts["num_paths"] * counts["num_single_draws"], resample)
     options.at_least(0, **tolerances)
     if init_alpha is not None:
         options.between(0, math.inf, init_alpha=init_alpha)
@@ -115,11 +160,9 @@ def _verified(counts: Mapping[str, int], tolerances: Mapping[str, float], init_a
 def _chosen(posterior: Posterior, found: Paths, draws: int, resample: bool, seed: int) -> tuple[np.ndarray, float]:
     """Which of all paths' draws to return, and the Pareto shape of their weights."""
     ratios = np.where(np.isfinite(found.log_p), found.log_p - found.log_q, -np.inf).ravel()
-    if not np.any(np.isfinite(ratios)):
-        raise ValueError("every path failed: the log density is finite at none of its draws")
     if not resample:
         order = np.arange(ratios.size).reshape(found.log_p.shape).T.ravel()
-        return np.resize(order, draws), float("nan")
+        return order[:draws], float("nan")
     weights, shape = _smoothed(posterior, ratios)
     if shape > RELIABLE:
         told = f"the Pareto shape of the importance weights is {float(shape):.2f}, above {RELIABLE}"
