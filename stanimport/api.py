@@ -24,6 +24,7 @@ from .settings import configure
 from .source import Source
 
 if TYPE_CHECKING:
+    from .frontend.called import Called
     from .frontend.profiles import Profiled
 
 __all__ = ["check", "configure", "format", "load", "loads", "translate"]
@@ -250,6 +251,17 @@ def profiled(
 
     whole = replace(_source(path, source), includes=dict(includes))
     return pipeline.profiled(whole, [Path(p) for p in include_paths])
+
+
+def called(
+    path: PathLike, *, source: str | None = None, include_paths: Sequence[PathLike] = (),
+    includes: Sequence[tuple[str, str]] = (), functions: Sequence[tuple[str, str]] = (),
+) -> Called:  # fmt: skip
+    """The functions and distributions of the library that a program calls; `includes` are as for `loads_with`."""
+    from . import pipeline
+
+    whole = replace(_source(path, source), includes=dict(includes))
+    return pipeline.called(whole, [Path(p) for p in include_paths], functions)
 
 
 def _source(path: PathLike, source: str | None) -> Source:

@@ -46,6 +46,7 @@ from .schemes import comprehensive, generative, guides, mixed, networks, pointwi
 from .source import Source
 
 if TYPE_CHECKING:
+    from .frontend.called import Called
     from .frontend.profiles import Profiled
 
 __all__ = ["Options", "Translation", "analyse", "compile_program", "translate"]
@@ -189,6 +190,16 @@ def profiled(source: Source, include_paths: Sequence[Path] = ()) -> list[Profile
     with deep():
         whole = Source(source.name, text)
         return profiles(syntax_of(whole, Includes(whole), Diagnostics()), text)
+
+
+def called(source: Source, include_paths: Sequence[Path] = (), functions: Bound = ()) -> Called:
+    """What a program calls of the library. Raises StanSyntaxError, StanSemanticError."""
+    from .frontend.called import called as called_by  # only for those who ask
+
+    diagnostics = Diagnostics()
+    with deep():
+        tree = syntax_of(source, Includes(source, include_paths), diagnostics)
+        return called_by(tree, types_of(tree, diagnostics, functions=functions))
 
 
 def pedantic_warnings(program: typed.TypedProgram) -> list[Diagnostic]:

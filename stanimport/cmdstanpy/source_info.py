@@ -1,4 +1,4 @@
-"""What `stanc --info` tells of a program: names, types and dimensions of its variables, and the files it includes."""
+"""What `stanc --info` tells of a program: names, types and dimensions of variables, what it calls, and includes."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from stanlib.program import Program, Variable
 
+from .. import api
 from ..inference import tuples
 
 _BLOCKS = {"inputs": "data", "parameters": "parameters", "transformed parameters": "transformed_parameters",
@@ -13,10 +14,12 @@ _BLOCKS = {"inputs": "data", "parameters": "parameters", "transformed parameters
 
 
 def source_info(program: Program, folders: Sequence[Path]) -> dict[str, object]:
-    """The variables by block, and the paths of the included files, which are looked for in these folders."""
+    """The variables by block, calls, and the paths of the included files, which are looked for in these folders."""
     info: dict[str, object] = {
         name: {v.name: _described(v) for v in getattr(program, block)} for name, block in _BLOCKS.items()
     }
+    calls = api.called(program.filename, source=program.source, includes=program.includes, functions=program.functions)
+    info |= {"functions": list(calls.functions), "distributions": list(calls.distributions)}
     return {**info, "included_files": [_place(name, folders) for name, _ in program.includes]}
 
 

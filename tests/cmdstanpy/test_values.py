@@ -230,6 +230,49 @@ generated quantities { array[2] int k = {1, 2}; complex_matrix[2, 2] cm; }
         assert info["included_files"] == [str((tmp_path / "half.stan").resolve())]
 
 
+def test_calls_are_those_that_stanc_tells(tmp_path):
+    """The two lists are what stanc 2.35 prints with --info."""
+    path = tmp_path / "calls.stan"
+    path.write_text("""
+functions {
+  real foo(real x) { if (x > 1e9) reject("large"); return exp(x) + lgamma(x); }
+  real lgamma(complex z) { return get_real(z); }
+  real bar_lpdf(real y, real m) { return normal_lpdf(y | m, 1) + foo(y); }
+  vector sys(vector y, vector th, data array[] real xr, data array[] int xi) { return y - th; }
+  real ps(array[] real s, int a, int b, real m) { return std_normal_lpdf(s | ); }
+  void add_lp(real z) { z ~ cauchy(0, 1); target += log1p(z); }
+  real my_rng(real z) { return normal_rng(z, 1); }
+}
+data { int N; vector[N] y; array[N] int k; }
+transformed data { real s = sd(y); matrix[N, N] X = rep_matrix(1.0, N, N); }
+parameters { real m; real<lower=0> t; }
+transformed parameters { vector[2] w = algebra_solver(sys, [1, 1]', [m, t]', {1.0, 2.0}, {1}); }
+model {
+  m ~ normal(0, 1) T[0, ];
+  y[1] ~ bar(m);
+  target += bar_lupdf(y[1] | m) + multi_normal_lupdf(y | rep_vector(m, N), X) - normal_lccdf(0 | m, t);
+  target += reduce_sum(ps, {1.0, 2.0}, 1, m);
+  target += beta_lpdf(0.5 | 2, t) + -m * 2 + X[1, 1] / 3 + (m > 2 ? 1 : 0) ^ 2;
+  k ~ poisson_log(m);
+  profile("a") { k ~ poisson(t); }
+  target += bernoulli_logit_glm_lpmf(k | X, m, rep_vector(m, N));
+  add_lp(m);
+  if (m < 0 && !(t > 2)) target += target() * 0;
+  print(m);
+}
+generated quantities { real q = my_rng(m); int n = poisson_rng(2) %/% 2; real c = std_normal_cdf(q); }
+""")
+    info = CmdStanModel(stan_file=path).src_info()
+    assert info["functions"] == [
+        "algebra_solver", "exp", "get_real", "lgamma", "log1p", "normal_rng", "poisson_rng", "print", "reduce_sum",
+        "reject", "rep_matrix", "rep_vector", "sd",
+    ]  # fmt: skip
+    assert info["distributions"] == [
+        "bernoulli_logit_glm_lpmf", "beta_lpdf", "cauchy_lupdf", "multi_normal_lupdf", "normal_lccdf", "normal_lpdf",
+        "normal_lupdf", "poisson_log_lupmf", "poisson_lupmf", "std_normal_cdf", "std_normal_lpdf",
+    ]  # fmt: skip
+
+
 def test_the_path_of_a_program_is_its_real_one(model, tmp_path):
     (tmp_path / "link.stan").symlink_to(model.stan_file)
     for path in (tmp_path / "link.stan", f"{tmp_path}/../{tmp_path.name}/link.stan"):
