@@ -5,10 +5,12 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..absent import is_in_place
 from ..arrays import namespace
 from ..observations import check_one_size
 from ..rejection import is_gathering
 from .calls import each, is_elementwise, log_terms, rank_of
+from .choices import chosen_from, in_place
 from .frames import OUTSIDE, Frame, current
 from .reductions import masked
 from .values import Lanes, align, combine, full, is_lanes, known_shape, operand
@@ -57,6 +59,8 @@ class LaneLaw:
         None where it has none: for laws of containers, and where a mask leaves observations out.
         """
         frame = current()
+        if is_in_place() and any(map(chosen_from, frame.axes)):
+            return None
         values = [operand(v, frame) for v in (value, *self.arguments)]
         if frame.mask is None and _takes_rows(self.record, values):
             y, *arguments = (_rows(v, frame) for v in values)
@@ -165,7 +169,8 @@ def spread(term: object) -> Any:
     frame = current()
     if term is None or isinstance(term, tuple) or not frame.axes and frame.mask is None and type(term) is not Lanes:
         return term
-    return (masked(full(term, frame), frame),)
+    terms = masked(full(term, frame), frame)
+    return (in_place(terms, frame) if is_in_place() else terms,)
 
 
 def plain(term: object) -> Any:

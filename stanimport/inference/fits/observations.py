@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
+from stanlib.absent import NOTHING, marked
 from stanlib.dataclass import dataclass
 from stanlib.errors import StanError
 from stanlib.metadata import Program
 from stanlib.ppl.numpyro import Sums
-from stanlib.ppl.numpyro.states import NOTHING, marked
 
 from ...errors import warn
 from .. import tuples
@@ -50,8 +50,8 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
     posterior = posterior_of(fit)
     with marked():
         every, places = _by_site(posterior, fit.variables, fit.seed)
-    parts = _parts(fit, {n: _width(v) - _width(_present(v)) for n, v in every.items()})
-    known = {n: _present(v) for n, v in _joined(every, places, posterior).items()}
+    parts = _parts(fit, {n: _width(v) - _width(_present(v)) for n, v in every.items()}, places)
+    known = {n: _present(v) for n, v in _together(fit, posterior, every, places).items()}
     own = fit.variables.get("log_lik")
     without = told_apart(for_numpyro(fit.module)).unobserved
     if (parts or without) and own is not None:
@@ -102,15 +102,21 @@ def _width(terms: np.ndarray) -> int:
     return math.prod(terms.shape[2:])
 
 
-def _parts(fit: Result, absent: Mapping[str, int]) -> list[_Part]:
+def _parts(fit: Result, absent: Mapping[str, int], places: Mapping[str, np.ndarray | str]) -> list[_Part]:
     """The variables of the data of which not every number has a log density of its own.
 
-    `absent` says how many of each site's values no iteration observes.
+    `absent` says how many of each site's values no iteration observes, `places` which numbers those are of others: one
+    that is observed twice counts once.
     """
-    observed, sums = Counter[str](), set()
+    observed, sums, known = Counter[str](), set(), dict[str, set[int]]()
     for name, site in _observed(fit):
-        variable = variable_of(name, fit.program)
-        observed[variable] += np.size(site["value"]) - absent[name]
+        variable, where = variable_of(name, fit.program), places.get(name)
+        if isinstance(where, np.ndarray):
+            new = set(where.ravel().tolist()) - known.setdefault(variable, set())
+            known[variable] |= new
+            observed[variable] += len(new)
+        else:
+            observed[variable] += np.size(site["value"]) - absent[name]
         if isinstance(site["fn"], Sums):
             sums.add(variable)
     sizes = {n: np.size(fit.data[n]) for n in observed if n in fit.data and not isinstance(fit.data[n], tuple)}
@@ -149,6 +155,24 @@ def _by_site(
     made = over_draws(posterior, draws, densities, seed, 3)
     data = {n: posterior.inputs.get(variable_of(n, posterior.program)) for n in made}
     return {n: in_order(v, places.get(n), data[n]) for n, v in made.items()}, places
+
+
+def _together(
+    fit: Result, posterior: Posterior, every: Mapping[str, np.ndarray], places: Mapping[str, np.ndarray | str]
+) -> dict[str, np.ndarray]:
+    """Log densities by site, those of a variable that several statements observe as one array where they can be.
+
+    Where it is not known which of the data statements under conditions observe, their iterations tell.
+    """
+    joined = _joined(every, places, posterior)
+    if len({variable_of(n, posterior.program) for n in joined}) == len(joined):
+        return joined
+    with marked(in_place=True):
+        again = _joined(_by_site(posterior, fit.variables, fit.seed)[0], {}, posterior)
+    several = {n for n in every if n not in again and n in joined}
+    whole = {variable_of(n, posterior.program) for n in several}
+    return {n: again.get(n, v) if variable_of(n, posterior.program) in whole else v
+            for n, v in joined.items() if n not in several}  # fmt: skip
 
 
 def _joined(

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...absent import absent
 from ...arrays import namespace
 from ...errors import LIMITS, StanDomainError, StanError, StanIndexError
 from ...lanes import control as in_lanes
@@ -26,7 +27,7 @@ from ...rejection import decided
 from . import selection, while_loops
 from .bodies import asked_here, asked_of, is_concrete, is_traced, settled, watched
 from .scans import copies
-from .states import UNSET, State, absent, as_arrays, fitted, fixpoint, merged, unmasked
+from .states import UNSET, State, as_arrays, fitted, fixpoint, merged, unmasked
 from .tracing import Traced
 
 T = TypeVar("T")

@@ -5,15 +5,14 @@ with zeros where no path did.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...absent import absent
 from ...errors import StanIndexError
 from ...lanes.frames import Frame, current
 from ...lanes.values import Lanes, full
@@ -21,9 +20,6 @@ from .tracing import Traced
 
 State = tuple[Any, ...]
 UNSET = None
-# In double precision where an iteration has no term, for who asks: no log density is exactly this.
-NOTHING = float(np.finfo(np.float64).tiny)
-_absent: ContextVar[float] = ContextVar("absent", default=0.0)
 
 jax.tree_util.register_pytree_node(
     Lanes, lambda v: ((v.data,), v.axes), lambda axes, data: Lanes(data[0], axes)
@@ -59,21 +55,6 @@ def _common_shape(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
             "which must be the same for JAX to compile it"
         )
     return tuple(a or b)
-
-
-@contextmanager
-def marked() -> Iterator[None]:
-    """Inside, terms that an iteration does not have are NOTHING instead of 0, so that they can be told from others."""
-    token = _absent.set(NOTHING)
-    try:
-        yield
-    finally:
-        _absent.reset(token)
-
-
-def absent() -> float:
-    """What stands for a term that an iteration does not have."""
-    return _absent.get()
 
 
 def nothing(shape: Sequence[int], dtype: Any) -> jax.Array:
