@@ -8,7 +8,7 @@ from stanlib.unobserved import Unobserved
 
 from ..ir import gprob
 from ..ir.provenance import Provenance, is_density_of
-from ..ir.uses import depending, leaves, mentions, names_in, outcomes, reads
+from ..ir.uses import breaks, depending, leaves, mentions, names_in, outcomes, reads, walk_statements
 
 
 def unobserved(program: gprob.Program) -> list[Unobserved]:
@@ -17,7 +17,7 @@ def unobserved(program: gprob.Program) -> list[Unobserved]:
     `program` has its calls that add to the target as statements, and what it observes at sites called after data.
     """
     found = _Statements(program)
-    return [u for s, path in leaves(program.model) for u in found.told(s)]
+    return [u for s, path in leaves(program.model) for u in found.told(s, any(map(found.adds_up, path)))]
 
 
 class _Statements:
@@ -32,22 +32,29 @@ class _Statements:
         """The variable that a site is called after."""
         return site if site in self.names.values() else re.sub(r"__\d+$", "", site)
 
-    def told(self, s: gprob.Stmt) -> Iterator[Unobserved]:
+    def adds_up(self, loop: gprob.Stmt) -> bool:
+        """Whether a loop runs as long as parameters say, so that of what it adds to the target only a sum is known."""
+        if not isinstance(loop, gprob.While):
+            return False
+        ends = (t.condition for t in walk_statements(loop.body) if isinstance(t, gprob.If) and breaks((t,)))
+        return any(mentions(e, self.dynamic) for e in (loop.condition, *ends))
+
+    def told(self, s: gprob.Stmt, is_sum: bool) -> Iterator[Unobserved]:
         """Of one statement, if there is something to be told."""
         if not isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind)) or not reads(s) & self.dynamic:
             return
-        names = sorted(self.names[n] for n in self.data(s))
+        names = sorted(self.names[n] for n in self.data(s, is_sum))
         if names:
             yield Unobserved(s.span.in_main().line, tuple(names))
 
-    def data(self, s: gprob.Observe | gprob.Factor | gprob.Bind) -> set[str]:
+    def data(self, s: gprob.Observe | gprob.Factor | gprob.Bind, is_sum: bool) -> set[str]:
         """The data of which a statement adds what no site tells."""
         if isinstance(s, gprob.Bind):
             return self.known.of(s.call)
         if isinstance(s, gprob.Observe):
-            return self.known.of(s.value) if mentions(s.value, self.dynamic) else set()
+            return self.known.of(s.value) if is_sum or mentions(s.value, self.dynamic) else set()
         found = outcomes(s)
-        if any(map(names_in, found)) and not any(mentions(y, self.dynamic) for y in found):
+        if not is_sum and any(map(names_in, found)) and not any(mentions(y, self.dynamic) for y in found):
             return self.beside(s)
         return set() if s.jacobian else self.within(s.value)
 

@@ -90,6 +90,8 @@ MISSING = {
     "an expression": ("y - a ~ normal(0, 2);", {"y"}),
     "by hand": ("target += -0.5 * dot_self(y - a);", {"y"}),
     "a number of outcomes": ("target += K * normal_lccdf(top | a, 2);", {"K", "top"}),
+    "as long as parameters say": ("real x = a; while (x < 10) { x += 3; y[1] ~ normal(x, 2); }", {"y"}),
+    "until parameters say": ("real x = a; while (1) { x += 3; if (x > 10) break; y[1] ~ normal(x, 2); }", {"y"}),
     "so far": ("real lp = 0; for (n in 1:N) { lp += normal_lpdf(y[n] | a, 2); target += lp; }", {"y"}),
 }
 

@@ -80,6 +80,19 @@ def test_they_are_one_array_in_the_order_of_the_data(case):
     np.testing.assert_allclose(density, expected.sum(axis=1), rtol=1e-10)
 
 
+@pytest.mark.parametrize("statements", ["for (i in 1:2) v[i] ~ multi_normal([a, 0]', identity_matrix(2));",
+                                        "v ~ multi_normal([a, 0]', identity_matrix(2));"])  # fmt: skip
+def test_a_vector_is_one_observation(statements):
+    v = np.array([[1.0, 2.0], [3.0, 4.0]])
+    module = stanimport.loads(f"data {{ array[2] vector[2] v; }} parameters {{ real a; }} model {{ {statements} }}")
+    fit = stanimport.generate_quantities(module, {"v": v}, previous_fit={"a": A})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LikelihoodWarning)
+        found = fit.to_arviz(posterior_predictive=False, prior=False)["log_likelihood"]["v"].values[0]
+    expected = stats.norm.logpdf(v[:, 0], COLUMN) + stats.norm.logpdf(v[:, 1])
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
 @pytest.mark.parametrize("case", OF_PARTS)
 def test_numbers_that_are_observed_twice_count_once(case):
     statements, expected, numbers = OF_PARTS[case]

@@ -12,7 +12,7 @@ import numpy as np
 from stanlib.absent import NOTHING, marked
 from stanlib.dataclass import dataclass
 from stanlib.errors import StanError
-from stanlib.metadata import Program
+from stanlib.metadata import Program, Variable
 from stanlib.ppl.numpyro import Sums
 
 from ...errors import warn
@@ -120,7 +120,17 @@ def _parts(fit: Result, absent: Mapping[str, int], places: Mapping[str, np.ndarr
         if isinstance(site["fn"], Sums):
             sums.add(variable)
     sizes = {n: np.size(fit.data[n]) for n in observed if n in fit.data and not isinstance(fit.data[n], tuple)}
-    return [_Part(n, observed[n], size, n in sums) for n, size in sizes.items() if observed[n] < size]
+    vectors = {v.name: _vectors(fit.data.get(v.name), v) for v in fit.program.data}
+    return [_Part(n, observed[n], size, n in sums) for n, size in sizes.items()
+            if observed[n] < size and (n in sums or observed[n] != vectors.get(n))]  # fmt: skip
+
+
+def _vectors(datum: object, variable: Variable) -> int | None:
+    """How many vectors or matrices an array of those holds, each of which may be one observation."""
+    kind = variable.type.rpartition(" ")[2]
+    axes = 2 if "matrix" in kind else int("vector" in kind)
+    shape = np.shape(np.asarray(datum)) if axes and len(variable.shape) > axes else None
+    return None if shape is None else math.prod(shape[:-axes])
 
 
 def _observed(fit: Result) -> list[tuple[str, Mapping[str, Any]]]:
