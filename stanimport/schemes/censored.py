@@ -1,7 +1,7 @@
 """What distribution functions that are added to the target are of: outcomes of which only a bound was observed."""
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 from ..ir import gprob, traversal
 from ..ir.provenance import is_density_of, is_tail
@@ -12,17 +12,38 @@ from .sites import root
 def of_censored(value: gprob.Expr, data: Container[str]) -> tuple[gprob.Expr, ...]:
     """The data of which a value is a likelihood by distribution functions; none where it may be anything else.
 
-    Beside a density they are what a truncated law is divided by. A number that is a bound of many outcomes, as in
-    `count * normal_lccdf(bound | m, s)`, is none of them.
+    Beside a density they are what a truncated law is divided by, as they are where they are taken off. A number that is
+    a bound of many outcomes, as in `count * normal_lccdf(bound | m, s)`, is none of them.
     """
     nodes = list(traversal.walk(value))
     tails = [n for n in nodes if is_tail(n)]
-    if any(map(is_density_of, nodes)) or not all(n in data for t in tails for n in _values(t.arguments[0])):
+    if any(map(is_density_of, nodes)) or not all(_added(value)) or not all(n in data for t in tails for n in _values(t.arguments[0])):
         return ()
     found = [y for t in tails if (y := _datum(t.arguments[0], data)) is not None]
     if not found or len(tails) == 1 and tails[0] is not value and isinstance(found[0], gprob.Var):
         return ()
     return tuple(found)
+
+
+def _added(e: gprob.Expr, sign: bool = True) -> Iterator[bool]:
+    """Whether each of the distribution functions in a value adds to it."""
+    if is_tail(e):
+        yield sign
+        return
+    parts = [c for c in traversal.children(e) if isinstance(c, gprob.Expr)]
+    name = e.function.name if isinstance(e, gprob.Apply) else ""
+    negative = name == "multiply" and sum(map(_is_negative, parts)) % 2 == 1
+    for i, part in enumerate(parts):
+        taken_off = name == "minus" or name == "subtract" and i == 1 or negative
+        yield from _added(part, sign != taken_off)
+
+
+def _is_negative(e: gprob.Expr) -> bool:
+    """Whether a number shows a minus."""
+    e = e.value if isinstance(e, gprob.Promote) else e
+    if isinstance(e, gprob.Const):
+        return isinstance(e.value, (int, float)) and e.value < 0
+    return isinstance(e, gprob.Apply) and e.function.name == "minus" and not any(map(is_tail, traversal.walk(e)))
 
 
 def _values(outcome: gprob.Expr) -> set[str]:
