@@ -247,10 +247,10 @@ def profiled(
 
     `includes` are as for `loads_with`.
     """
-    from . import pipeline
+    from . import questions
 
     whole = replace(_source(path, source), includes=dict(includes))
-    return pipeline.profiled(whole, [Path(p) for p in include_paths])
+    return questions.profiled(whole, [Path(p) for p in include_paths])
 
 
 def called(
@@ -258,10 +258,10 @@ def called(
     includes: Sequence[tuple[str, str]] = (), functions: Sequence[tuple[str, str]] = (),
 ) -> Called:  # fmt: skip
     """The functions and distributions of the library that a program calls; `includes` are as for `loads_with`."""
-    from . import pipeline
+    from . import questions
 
     whole = replace(_source(path, source), includes=dict(includes))
-    return pipeline.called(whole, [Path(p) for p in include_paths], functions)
+    return questions.called(whole, [Path(p) for p in include_paths], functions)
 
 
 def _source(path: PathLike, source: str | None) -> Source:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stanlib import extensions
 from stanlib.metadata import SIMULATION
@@ -44,10 +44,6 @@ from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
 from .room import deep
 from .schemes import comprehensive, generative, guides, mixed, networks, pointwise, simulation
 from .source import Source
-
-if TYPE_CHECKING:
-    from .frontend.called import Called
-    from .frontend.profiles import Profiled
 
 __all__ = ["Options", "Translation", "analyse", "compile_program", "translate"]
 
@@ -180,26 +176,6 @@ def formatted(
 
     with deep():
         return layout.formatted(source, lambda s: Includes(s, include_paths).resolve, canonicalize, width, strict)
-
-
-def profiled(source: Source, include_paths: Sequence[Path] = ()) -> list[Profiled]:
-    """The `profile` blocks of a program, with programs that tell what each costs. Raises StanSyntaxError."""
-    from .frontend.profiles import profiles  # only for those who measure
-
-    text = formatted(source, include_paths, ("includes",))
-    with deep():
-        whole = Source(source.name, text)
-        return profiles(syntax_of(whole, Includes(whole), Diagnostics()), text)
-
-
-def called(source: Source, include_paths: Sequence[Path] = (), functions: Bound = ()) -> Called:
-    """What a program calls of the library. Raises StanSyntaxError, StanSemanticError."""
-    from .frontend.called import called as called_by  # only for those who ask
-
-    diagnostics = Diagnostics()
-    with deep():
-        tree = syntax_of(source, Includes(source, include_paths), diagnostics)
-        return called_by(tree, types_of(tree, diagnostics, functions=functions))
 
 
 def pedantic_warnings(program: typed.TypedProgram) -> list[Diagnostic]:

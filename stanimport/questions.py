@@ -1,9 +1,10 @@
-"""What is asked of a program beside its translation: of the GProb in which what adds to the target is a statement."""
+"""What is asked of a program beside its translation, mostly of GProb in which what adds to the target stands alone."""
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stanlib.batches import Rows
 from stanlib.metadata import POINTWISE, SIMULATION
@@ -11,6 +12,8 @@ from stanlib.unobserved import Observations
 
 from . import pipeline
 from .discrete import parameters
+from .errors import Diagnostics
+from .includes import Includes
 from .ir import gprob, outcomes
 from .ir.fresh import Fresh
 from .ir.typed import TypedProgram
@@ -19,6 +22,10 @@ from .rows import analysis as rows
 from .schemes import comprehensive, pointwise
 from .schemes.unobserved import unobserved
 from .source import Source
+
+if TYPE_CHECKING:
+    from .frontend.called import Called
+    from .frontend.profiles import Profiled
 
 
 def rows_of(
@@ -56,6 +63,26 @@ def observations(source: Source, options: pipeline.Options, include_paths: Seque
         differs = pointwise.compile(given, Fresh()).model != comprehensive.compile(given, Fresh()).model
         made = _explicit(given, replace(options, scheme=POINTWISE))
         return Observations(differs, tuple(unobserved(made)))
+
+
+def profiled(source: Source, include_paths: Sequence[Path] = ()) -> list[Profiled]:
+    """The `profile` blocks of a program, with programs that tell what each costs. Raises StanSyntaxError."""
+    from .frontend.profiles import profiles  # only for those who measure
+
+    text = pipeline.formatted(source, include_paths, ("includes",))
+    with deep():
+        whole = Source(source.name, text)
+        return profiles(pipeline.syntax_of(whole, Includes(whole), Diagnostics()), text)
+
+
+def called(source: Source, include_paths: Sequence[Path] = (), functions: pipeline.Bound = ()) -> Called:
+    """What a program calls of the library. Raises StanSyntaxError, StanSemanticError."""
+    from .frontend.called import called as called_by  # only for those who ask
+
+    diagnostics = Diagnostics()
+    with deep():
+        tree = pipeline.syntax_of(source, Includes(source, include_paths), diagnostics)
+        return called_by(tree, pipeline.types_of(tree, diagnostics, functions=functions))
 
 
 def _explicit(program: TypedProgram, options: pipeline.Options) -> gprob.Program:

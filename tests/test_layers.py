@@ -34,7 +34,8 @@ ALLOWED = {
     },
     "stanimport.questions": {
         "stanlib", "stanimport.pipeline", "stanimport.source", "stanimport.discrete", "stanimport.ir",
-        "stanimport.room", "stanimport.rows", "stanimport.schemes",
+        "stanimport.room", "stanimport.rows", "stanimport.schemes", "stanimport.errors", "stanimport.includes",
+        "stanimport.frontend",
     },
     "stanimport.ownership": set(),
     "stanimport.permissions": {"stanlib"},
@@ -65,6 +66,7 @@ ALLOWED = {
     "stanimport.api": {
         "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.frontend", "stanimport.importer",
         "stanimport.pipeline", "stanimport.source", "stanimport.cache", "stanimport.permissions", "stanimport.files",
+        "stanimport.questions",
     },
     "stanimport.inference": {
         "stanlib", "stanimport.api", "stanimport.cache", "stanimport.errors", "stanimport.files",

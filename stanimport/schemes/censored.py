@@ -17,7 +17,9 @@ def of_censored(value: gprob.Expr, data: Container[str]) -> tuple[gprob.Expr, ..
     """
     nodes = list(traversal.walk(value))
     tails = [n for n in nodes if is_tail(n)]
-    if any(map(is_density_of, nodes)) or not all(_added(value)) or not all(n in data for t in tails for n in _values(t.arguments[0])):
+    if any(map(is_density_of, nodes)) or not all(_added(value)):
+        return ()
+    if not all(n in data for t in tails for n in _values(t.arguments[0])):
         return ()
     found = [y for t in tails if (y := _datum(t.arguments[0], data)) is not None]
     if not found or len(tails) == 1 and tails[0] is not value and isinstance(found[0], gprob.Var):
