@@ -2,29 +2,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from typing import TypeGuard
 
 from stanlib.types import INT
 
 from . import gprob, traversal
-from .fresh import stem
-from .uses import leaves, walk_statements
-
-Call = gprob.Apply | gprob.CallUser
-_DENSITIES = ("_lpdf", "_lpmf")
-_TAILS = ("_lcdf", "_lccdf", "_cdf", "_ccdf")
-
-
-def is_density_of(node: object, kinds: tuple[str, ...] = _DENSITIES) -> TypeGuard[Call]:
-    """Whether a node is a call of a density, of the library or the program's own."""
-    if isinstance(node, gprob.CallUser):
-        return stem(node.function).endswith(kinds)
-    return isinstance(node, gprob.Apply) and bool(node.function.distribution) and node.function.name.endswith(kinds)
-
-
-def is_tail(node: object) -> TypeGuard[Call]:
-    """Whether a node is a call of a distribution function."""
-    return is_density_of(node, _TAILS)
+from .uses import DENSITIES, TAILS, is_density_of, leaves, walk_statements
 
 
 class Provenance:
@@ -83,7 +65,7 @@ def _parts(node: traversal.Node) -> Sequence[traversal.Node]:
         return (node.base,)
     if isinstance(node, gprob.Cond):
         return (node.then, node.otherwise)
-    if is_density_of(node, (*_DENSITIES, *_TAILS)):
+    if is_density_of(node, (*DENSITIES, *TAILS)):
         return node.arguments[:1]
     if isinstance(node, gprob.Apply):
         if node.function.shape_only:

@@ -14,6 +14,8 @@ from .fresh import stem
 
 Stmts = Sequence[gprob.Stmt]
 BREAKS = (gprob.Break, gprob.Continue)  # what ends an iteration before the end of its body
+DENSITIES = ("_lpdf", "_lpmf")
+TAILS = ("_lcdf", "_lccdf", "_cdf", "_ccdf")
 ESCAPES = (*BREAKS, gprob.Return)  # what ends one, or the function around it
 
 
@@ -29,13 +31,19 @@ def walk_statements(body: Stmts) -> Iterator[gprob.Stmt]:
 
 def outcomes(s: gprob.Factor) -> list[gprob.Expr]:
     """What the densities of an increment are those of: the library's, and the program's own."""
-    return [*s.outcomes, *(n.arguments[0] for n in traversal.walk(s.value) if _is_density(n))]
+    return [*s.outcomes, *(n.arguments[0] for n in traversal.walk(s.value) if is_density_of(n))]
 
 
-def _is_density(n: object) -> TypeGuard[gprob.Apply | gprob.CallUser]:
+def is_density_of(n: object, kinds: tuple[str, ...] = DENSITIES) -> TypeGuard[gprob.Apply | gprob.CallUser]:
+    """Whether a node is a call of a density, of the library or the program's own."""
     if isinstance(n, gprob.CallUser):
-        return stem(n.function).endswith(("_lpdf", "_lpmf"))
-    return gprob.is_density(n)
+        return stem(n.function).endswith(kinds)
+    return isinstance(n, gprob.Apply) and bool(n.function.distribution) and n.function.name.endswith(kinds)
+
+
+def is_tail(n: object) -> TypeGuard[gprob.Apply | gprob.CallUser]:
+    """Whether a node is a call of a distribution function."""
+    return is_density_of(n, TAILS)
 
 
 def leaves(

@@ -4,8 +4,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from ..ir import gprob, traversal
-from ..ir.provenance import is_density_of, is_tail
-from ..ir.uses import names_in
+from ..ir.uses import is_density_of, is_tail, names_in
 from .sites import root
 
 

@@ -17,8 +17,9 @@ from ..ir import gprob, traversal, typed, uses
 from ..ir.calls import call
 from ..ir.fresh import Fresh
 from ..ir.opening import calls_in, ends_once, is_part, opened
-from ..ir.provenance import Provenance, is_density_of, is_tail
+from ..ir.provenance import Provenance
 from ..ir.sums import terms, without_accumulators
+from ..ir.uses import is_density_of, is_tail
 from . import comprehensive
 from .sites import root
 

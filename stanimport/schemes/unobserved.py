@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from stanlib.unobserved import Unobserved
 
 from ..ir import gprob
-from ..ir.provenance import Provenance, is_density_of
-from ..ir.uses import breaks, depending, leaves, mentions, names_in, outcomes, reads, walk_statements
+from ..ir.provenance import Provenance
+from ..ir.uses import breaks, depending, is_density_of, leaves, mentions, names_in, outcomes, reads, walk_statements
 
 
 def unobserved(program: gprob.Program) -> list[Unobserved]:

@@ -50,3 +50,31 @@ def test_a_number_that_underflows_on_pyro():
     data = {"T": 3, "y": [0.0, -800.0, 0.0]}
     got = ours.outcomes(program("exp"), data, [np.array([0.1, 0.5, 0.2])], "pyro", parts=("gradient",))[0]
     assert np.exp(-800 + 0.1) == 0 and got.log_density == -np.inf
+
+
+BESIDE = {  # what else the loop does; each reads the root of a negative number only as a square
+    "another array": ("vector[T] z; z[1] = 0;",
+                      "h[t] = sqrt(a + square(y[t]) + b * square(h[t - 1]) + 0.01 * z[t - 1]);"
+                      " z[t] = 0.5 * z[t - 1] + square(h[t - 1]);", "z[T] + h[T]"),
+    "a running sum": ("", "h[t] = sqrt(square(h[t - 1]) + a + y[t]);", "h[T]"),
+    "lanes around": ("array[2] vector[T] g; for (j in 1:2) { g[j, 1] = j;"
+                     " for (t in 2:T) g[j, t] = sqrt(a * j + square(y[t]) + b * square(g[j, t - 1])); }", "h[t] = 1;",
+                     "g[1, T] + g[2, T]"),
+}  # fmt: skip
+
+
+def beside(name: str) -> str:
+    before, step, last = BESIDE[name]
+    return f"""data {{ int T; vector[T] y; }} parameters {{ real a; real b; real m; }}
+        model {{ vector[T] h; h[1] = 0.5; {before} for (t in 2:T) {{ {step} }}
+                 m ~ normal({last}, 1); a ~ normal(0, 1); }}"""
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_else_is_carried(name, backend):
+    """At a = -1 roots are of negative numbers, whose squares further on would be numbers without them."""
+    data = {"T": 5, "y": [0.0, 0.3, 0.4, 5.0, 5.0]}
+    compare(beside(name), data, np.array([0.4, 0.3, 0.2]), "undone", backend, scanned=True)
+    got = ours.outcomes(beside(name), data, [np.array([-1.0, 0.1, 0.2])], backend, parts=("gradient",), scanned=True)
+    assert got[0].log_density == -np.inf

@@ -31,7 +31,7 @@ class Carried:
     reached: str = ""  # whether an iteration reads or writes its row, where there are some that may not
     function: str = ""  # what takes the carried values to those of the array,
     inverse: str = ""  # and those back
-    loop: str = ""  # the loop whose iterations are NaN behind one for which there are none
+    loop: str = ""  # where it is given, values are NaN behind the first iteration of it that carries a negative one
 
     @property
     def depth(self) -> int:
