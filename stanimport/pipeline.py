@@ -40,7 +40,7 @@ from .passes import (
 )
 from .passes.callees import Functions
 from .passes.loops import branching, decided, inlining, lanes, positions, sinking, sizes, unfolding, widening
-from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
+from .passes.surroundings import Prepare, Surroundings, blocks, natural, sizes_of
 from .room import deep
 from .schemes import comprehensive, generative, guides, mixed, networks, pointwise, simulation
 from .source import Source
@@ -377,9 +377,11 @@ def bodies(
     sizes = sizes_of(program)
     for f in program.functions:
         given = {p.name: p.type for p in f.parameters}
-        yield f.name, run(f.body, Surroundings(names, functions, tuple(given), given, sizes, f.result, traces, True))
+        around = Surroundings(names, functions, tuple(given), given, sizes, (), f.result, traces, True)
+        yield f.name, run(f.body, around)
     for label, b in blocks(program).items():
         around = Surroundings(
-            names, functions, b.dynamic, b.given, sizes, traces=traces, random_is_dynamic=b.random_is_dynamic
+            names, functions, b.dynamic, b.given, sizes, natural(program), traces=traces,
+            random_is_dynamic=b.random_is_dynamic,
         )  # fmt: skip
         yield label, run(b.body, around)

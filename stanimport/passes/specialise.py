@@ -26,7 +26,7 @@ from .call_graph import reached
 from .callees import Functions
 from .operands import Operands
 from .running import Facts, Running
-from .surroundings import Prepare, Surroundings, blocks, sizes_of
+from .surroundings import Prepare, Surroundings, blocks, natural, sizes_of
 
 Stmts = tuple[gprob.Stmt, ...]
 Key = tuple[str, tuple[bool, ...], bool]  # a function, which of its arguments are dynamic, whether random numbers are
@@ -57,13 +57,13 @@ class _Specialiser:
 
     def __post_init__(self) -> None:
         self.functions = Functions(self.program)
-        self.sizes = sizes_of(self.program)
+        self.sizes, self.natural = sizes_of(self.program), natural(self.program)
 
     def run(self) -> Specialised:
         """The bodies of what a module offers, and the variants of functions that these call."""
         bodies = {}
         for label, b in blocks(self.program).items():
-            around = self._around(b.given, b.dynamic, b.random_is_dynamic)
+            around = self._around(b.given, b.dynamic, b.random_is_dynamic, natural=self.natural)
             bodies[label] = self._body(b.body, around, label)
         self.caller = "transformed_data"  # which reads the data
         data = tuple(map(self._read, self.program.data))

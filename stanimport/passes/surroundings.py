@@ -27,6 +27,7 @@ class Surroundings:
         dynamic: the variables that are dynamic when the body begins.
         given: the types of the variables that are bound when it begins.
         sizes: the declared sizes of variables from outside.
+        natural: what is zero or more outside: sizes, and integers that are declared so.
         result: the type of what the body returns.
         traces: whether the backend traces control flow over dynamic values.
         random_is_dynamic: whether random numbers are.
@@ -38,6 +39,7 @@ class Surroundings:
     dynamic: tuple[str, ...] = ()
     given: Mapping[str, Type] = field(default_factory=dict)
     sizes: Mapping[str, gprob.Sized] = field(default_factory=dict)
+    natural: tuple[gprob.Expr, ...] = ()
     result: Type = VOID
     traces: bool = True
     random_is_dynamic: bool = False
@@ -93,3 +95,15 @@ def sizes_of(program: gprob.Program) -> dict[str, gprob.Sized]:
     made = {s.name: s.sized for s in program.transformed_data if isinstance(s, gprob.Declare)}
     lasting = (v for v in program.transformed_data_variables if made.get(v.symbol, v.sized) == v.sized)
     return {v.symbol: v.sized for v in (*program.data, *lasting)}
+
+
+def natural(program: gprob.Program) -> tuple[gprob.Expr, ...]:
+    """What is zero or more in all functions of a module that read data: sizes, and integers that are declared so."""
+    variables = (*program.data, *program.transformed_data_variables)
+    counts = (gprob.Var(v.sized.type, v.span, v.symbol) for v in variables if _is_natural(v.constraint))
+    return (*counts, *(e for sized in sizes_of(program).values() for e in sized.shape))
+
+
+def _is_natural(constraint: gprob.Constraint | None) -> bool:
+    lower = None if constraint is None else constraint.argument("lower")
+    return isinstance(lower, gprob.Const) and isinstance(lower.value, int) and lower.value >= 0
