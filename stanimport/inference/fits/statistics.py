@@ -7,6 +7,7 @@ because the table of a fit would take twice as long if it waited for the import.
 """
 from __future__ import annotations
 
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -33,12 +34,19 @@ def rank_normalized(draws: np.ndarray) -> np.ndarray:
 
 def _normal_scores(doubled: np.ndarray, count: int) -> np.ndarray:
     """The normal scores of ranks times two, of which there are at most twice as many as draws."""
-    occurs = np.zeros(2 * count + 1, bool)
+    scores = _known_scores(count)
+    occurs = np.zeros(len(scores), bool)
     occurs[doubled] = True
-    scores, found = np.zeros(len(occurs)), np.flatnonzero(occurs)
-    scores[found] = _normal_quantiles((found / 2 - 0.375) / (count + 0.25))
+    new = np.flatnonzero(occurs & np.isnan(scores))
+    scores[new] = _normal_quantiles((new / 2 - 0.375) / (count + 0.25))
     of_draws: np.ndarray = scores[doubled]
     return of_draws
+
+
+@lru_cache(2)
+def _known_scores(count: int) -> np.ndarray:
+    """The scores of ranks times two, NaN where nobody has asked yet: the columns of a table have the same ranks."""
+    return np.full(2 * count + 1, np.nan)
 
 
 def _normal_quantiles(probabilities: np.ndarray) -> np.ndarray:
