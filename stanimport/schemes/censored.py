@@ -7,6 +7,8 @@ from ..ir import gprob, traversal
 from ..ir.uses import is_density_of, is_tail, names_in
 from .sites import root
 
+_LOGARITHMS = ("log", "log1m")  # of probabilities, where a difference is that of an interval
+
 
 def of_censored(value: gprob.Expr, data: Container[str]) -> tuple[gprob.Expr, ...]:
     """The data of which a value is a likelihood by distribution functions; none where it may be anything else.
@@ -27,8 +29,8 @@ def of_censored(value: gprob.Expr, data: Container[str]) -> tuple[gprob.Expr, ..
 
 
 def _added(e: gprob.Expr, sign: bool = True) -> Iterator[bool]:
-    """Whether each of the distribution functions in a value adds to it."""
-    if is_tail(e):
+    """Whether each of the distribution functions in a value, or what one logarithm is of, adds to it."""
+    if is_tail(e) or _is_logarithm(e) and any(map(is_tail, traversal.walk(e))):
         yield sign
         return
     parts = [c for c in traversal.children(e) if isinstance(c, gprob.Expr)]
@@ -37,6 +39,10 @@ def _added(e: gprob.Expr, sign: bool = True) -> Iterator[bool]:
     for i, part in enumerate(parts):
         taken_off = name == "minus" or name == "subtract" and i == 1 or negative
         yield from _added(part, sign != taken_off)
+
+
+def _is_logarithm(e: gprob.Expr) -> bool:
+    return isinstance(e, gprob.Apply) and e.function.name in _LOGARITHMS
 
 
 def _is_negative(e: gprob.Expr) -> bool:

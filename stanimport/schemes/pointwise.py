@@ -22,6 +22,7 @@ from ..ir.sums import terms, without_accumulators
 from ..ir.uses import is_density_of, is_tail
 from . import comprehensive
 from .sites import root
+from .tails import number_by_number
 
 Stmts = tuple[gprob.Stmt, ...]
 _ROUNDS = 8  # functions that call functions
@@ -45,7 +46,7 @@ def apart(program: typed.TypedProgram, names: Fresh) -> typed.TypedProgram:
             break
     for change in (_split, _released, _split):
         program = _with_model(program, change(program))
-    return program
+    return _with_model(program, lambda body: number_by_number(body, names))
 
 
 def _body(program: typed.TypedProgram) -> Stmts:
@@ -209,6 +210,11 @@ def _split(program: typed.TypedProgram) -> Callable[[Stmts], Stmts]:
     return change
 
 
+def _is_censored(e: gprob.Expr, dynamic: set[str]) -> bool:
+    """Whether a term is a distribution function of data, and adds to the target: a truncated law is divided by it."""
+    return is_tail(e) and not uses.mentions(e.arguments[:1], dynamic)
+
+
 def _added(parts: Sequence[gprob.Expr]) -> gprob.Expr:
     return reduce(lambda a, b: call("add", a.span, a, b), parts)
 
@@ -223,7 +229,7 @@ def _groups(parts: Sequence[gprob.Expr], known: Provenance, dynamic: set[str]) -
         return [list(parts)]
     of_data, priors, rest = list[tuple[set[str], list[gprob.Expr]]](), list[gprob.Expr](), list[gprob.Expr]()
     for p in parts:
-        data = known.of(p) if known.has_density(p) else set()
+        data = known.of(p) if known.has_density(p) or _is_censored(p, dynamic) else set()
         if data:
             near = [g for g in of_data if g[0] & data]
             of_data = [g for g in of_data if not g[0] & data]
