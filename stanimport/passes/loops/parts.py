@@ -2,7 +2,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
+from dataclasses import replace
 from typing import Any, TypeGuard
+
+from stanlib.types import MATRIX, dimensions
 
 from ...ir import gprob, traversal
 from ...ir.calls import apply
@@ -91,6 +94,25 @@ STARTS = {
     "sub_row": [(1, 3, "rows"), (2, 3, "cols")],
     "block": [(1, 3, "rows"), (2, 4, "cols")],
 }  # fmt: skip
+
+
+def closed(node: object, varying: Set[str]) -> object:
+    """A node, or a range that varies with both its ends: `v[1:n]` for `v[:n]`, `v[n:size(v)]` for `v[n:]`."""
+    if isinstance(node, gprob.Range) and node.lower is None and node.upper is not None:
+        return replace(node, lower=gprob.int_const(1, node.upper.span)) if mentions(node.upper, varying) else node
+    if not isinstance(node, gprob.Index) or dimensions(node.type) != 1:
+        return node
+    sizes = ("rows", "cols") if node.base.type == MATRIX else ("size",)
+    if len(node.indices) > len(sizes):
+        return node
+    ends = tuple(_with_end(i, node.base, size, varying) for i, size in zip(node.indices, sizes))
+    return node if ends == node.indices else replace(node, indices=ends)
+
+
+def _with_end(i: gprob.IndexExpr, base: gprob.Expr, size: str, varying: Set[str]) -> gprob.IndexExpr:
+    if isinstance(i, gprob.Range) and i.lower is not None and i.upper is None and mentions(i.lower, varying):
+        return replace(i, upper=apply(size, base))
+    return i
 
 
 def count_of(r: gprob.Range) -> gprob.Expr:

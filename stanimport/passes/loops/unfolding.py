@@ -14,23 +14,25 @@ from stanlib.registry import Function
 from stanlib.types import INT, REAL, dimensions, scalar_of
 
 from ...ir import gprob, traversal
-from ...ir.calls import apply
+from ...ir.calls import apply, call
 from ...ir.fresh import Fresh
-from ...ir.uses import differing, mentions
+from ...ir.uses import differing, mentions, written
 from ..callees import Functions
 from ..surroundings import Surroundings
 from .accesses import step_indices
-from .affine import difference, linear, mentions_values
+from .affine import difference, key, linear, mentions_values
 from .components import component, containers_in, count_in, has_size, shifted, size_of
-from .parts import as_range, count_of
+from .parts import as_range, closed, count_of
+from .sizes import rejected
 
 Stmts = tuple[gprob.Stmt, ...]
 _SUMS = ("sum", "dot_product", "dot_self")
 
 
 def run(body: Stmts, around: Surroundings) -> Stmts:
-    """The body with operations of varying length unfolded."""
-    return _Unfold(around.names, around.functions).block(body, set())
+    """The body with operations of varying length unfolded; where control flow is traced, of unknown length too."""
+    unknown = around.times(body).dynamic if around.traces else ()
+    return _Unfold(around.names, around.functions).block(body, set(unknown))
 
 
 class _Unfold:
@@ -47,7 +49,9 @@ class _Unfold:
             inside = varying | differing(s)
             yield replace(s, body=self.block(s.body, inside))
         elif isinstance(s, gprob.While):
-            yield s
+            inside = varying | written(s.body) if varying else varying
+            condition = self._with_filled_up(s.condition, varying)
+            yield replace(s, condition=condition, body=self.block(s.body, inside))
         elif isinstance(s, gprob.If):
             condition = self._with_filled_up(s.condition, varying)
             then, otherwise = (self.block(b, varying) for b in traversal.bodies(s))
@@ -78,6 +82,7 @@ class _Unfold:
         """A node with the calls in it that take ranges of varying length, each with a range that may be longer."""
 
         def change(n: object) -> object:
+            n = closed(n, varying)
             made = _filled_up(n, varying) if isinstance(n, gprob.Apply) else None
             return n if made is None or self.functions.draws(n) else made
 
@@ -110,7 +115,7 @@ class _Unfold:
     def _assigned(self, s: gprob.Assign, varying: set[str]) -> gprob.For | None:
         """An assignment to a range of varying length, number by number: only where the value's size is the range's."""
         indices = step_indices(s.place)
-        if not indices or dimensions(s.place.type) != 1 or _is_impure(s.value) or mentions(s.value, {s.place.name}):
+        if not indices or dimensions(s.place.type) != 1 or _is_impure(s.value) or _reads_other_parts(s):
             return None
         ranges = [i for i in indices if isinstance(i, gprob.Range) and i.upper is not None]
         if len(ranges) != 1 or not all(isinstance(i, gprob.Single) or i is ranges[0] for i in indices):
@@ -148,7 +153,7 @@ class _Unfold:
     def _sums_in(self, e: gprob.Expr, varying: set[str]) -> gprob.Expr:
         """The expression with variables for the sums of varying length in it."""
         if isinstance(e, gprob.Apply):
-            summed = self._summed(e, varying)
+            summed = self._mean(e, varying) if e.function.name == "mean" else self._summed(e, varying)
             if summed is not None:
                 return summed
             return replace(e, arguments=tuple(self._sums_in(a, varying) for a in e.arguments))
@@ -158,7 +163,7 @@ class _Unfold:
 
     def _summed(self, e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
         """The variable of a sum of varying length, which `before` computes in a loop; None for other expressions."""
-        if e.type != REAL or not (e.function.name in _SUMS or is_law_of_numbers(e.function)):
+        if e.type not in (REAL, INT) or not (e.function.name in _SUMS or is_law_of_numbers(e.function)):
             return None
         count = _varying_count(e.arguments, varying)
         if count is None or self.functions.draws(e):
@@ -168,12 +173,23 @@ class _Unfold:
         if term is None:
             return None
         self._compare_sizes(e.function.name, e.arguments, count)
-        total = gprob.Var(REAL, e.span, self.names.helper("sum"))
-        zero = gprob.Const(REAL, e.span, 0.0)
-        self.before.append(gprob.Declare(e.span, total.name, gprob.Sized(REAL), None, zero))
-        add = gprob.Assign(e.span, gprob.Place(total.name, REAL, e.span), apply("add", total, term))
+        total = gprob.Var(e.type, e.span, self.names.helper("sum"))
+        zero = gprob.int_const(0, e.span) if e.type == INT else gprob.Const(REAL, e.span, 0.0)
+        self.before.append(gprob.Declare(e.span, total.name, gprob.Sized(e.type), None, zero))
+        add = gprob.Assign(e.span, gprob.Place(total.name, e.type, e.span), apply("add", total, term))
         self.before.append(gprob.For(e.span, index.name, gprob.int_const(1, e.span), count, (add,)))
         return total
+
+
+    def _mean(self, e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
+        """The mean of a range of varying length, as a sum divided by its length; Stan has none of nothing."""
+        count = _varying_count(e.arguments, varying)
+        summed = None if count is None else self._summed(apply("sum", *e.arguments), varying)
+        if count is None or summed is None or summed.type != REAL:
+            return None
+        none = apply("logical_lt", count, gprob.int_const(1, e.span))
+        self.before.append(rejected(none, "mean: m has size ", count, ", but must have a non-zero size"))
+        return call("divide", e.span, summed, gprob.Promote(REAL, e.span, count))
 
 
 def is_law_of_numbers(f: Function) -> bool:
@@ -211,6 +227,16 @@ def _filled_up(e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
     base = part.base if len(part.indices) == 1 else whole
     fill = gprob.Const(REAL, e.span, e.function.neutral)
     return replace(e, arguments=(gprob.Padded(part.type, part.span, base, lower, upper, fill),))
+
+
+def _reads_other_parts(s: gprob.Assign) -> bool:
+    """Whether the value of a part is made of any other part of the variable."""
+
+    def outside(node: object) -> Any:
+        same = isinstance(node, gprob.Index) and key(node) == key(s.place.read())
+        return gprob.int_const(0, s.span) if same else node
+
+    return mentions(traversal.rewrite(s.value, outside), {s.place.name})
 
 
 def _is_impure(e: gprob.Expr) -> bool:
