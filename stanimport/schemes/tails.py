@@ -24,7 +24,7 @@ def number_by_number(body: Stmts, names: Fresh) -> Stmts:
 
 def _statement(s: gprob.Stmt, names: Fresh) -> Iterator[gprob.Stmt]:
     e = s.value if isinstance(s, typed.Increment) and s.kind == "target" else None
-    if isinstance(e, gprob.Apply) and is_tail(e) and all(dimensions(a.type) <= 1 for a in e.arguments):
+    if is_tail(e) and isinstance(e, gprob.Apply) and all(dimensions(a.type) <= 1 for a in e.arguments):
         if dimensions(e.arguments[0].type):
             yield from _loop(s, e, names)
             return

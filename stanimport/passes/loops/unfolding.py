@@ -184,7 +184,8 @@ class _Unfold:
     def _mean(self, e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
         """The mean of a range of varying length, as a sum divided by its length; Stan has none of nothing."""
         count = _varying_count(e.arguments, varying)
-        summed = None if count is None else self._summed(apply("sum", *e.arguments), varying)
+        whole = apply("sum", *e.arguments)
+        summed = None if count is None or not isinstance(whole, gprob.Apply) else self._summed(whole, varying)
         if count is None or summed is None or summed.type != REAL:
             return None
         none = apply("logical_lt", count, gprob.int_const(1, e.span))
