@@ -123,6 +123,17 @@ def test_truncated_outcomes_of_loops_on_torch(torch_double):
     assert (np.abs(y[near] - np.arange(1, 9)) < 4).all()
 
 
+@pytest.mark.parametrize("bounds, inside", [("T[, 3]", [0, 1, 2, 3]), ("T[1, 3]", [1, 2, 3])])
+def test_counts_of_a_law_whose_first_argument_is_an_integer_on_torch(bounds, inside, torch_double):
+    program = stanimport.loads(f"""
+      data {{ int N; array[N] int n; }}
+      model {{ for (i in 1:N) n[i] ~ binomial(5, 0.4) {bounds}; }}""", backend="pyro")
+    pyro.set_rng_seed(2)
+    n = np.asarray(pyro.poutine.trace(program.model).get_trace(N=1000, n=None).nodes["n"]["value"])
+    share = stats.binom(5, 0.4).pmf(inside)
+    assert stats.chisquare([(n == i).sum() for i in inside], share / share.sum() * 1000).pvalue > 1e-4
+
+
 def _counts(values, law, least):
     """How often the values least, least + 1, least + 2 and more were drawn, and should be."""
     share = np.r_[law.pmf([least, least + 1]), law.sf(least + 1)]

@@ -2,7 +2,8 @@
 
 Transformed data are computed for several values in the places of these, in NumPy: those that differ depend on them.
 What the model computes is traced, with symbols in the places of all these, so that no draw of the parameters and no
-outcome is left out; what can't be traced with symbols has conditions, sizes or indices that depend on them.
+outcome is left out; what can't be traced with symbols has conditions, sizes or indices that depend on them, and so has
+what then gives other results: of an observation under a condition on a symbol only the density is known.
 """
 from __future__ import annotations
 
@@ -63,8 +64,10 @@ class StoodIn:
 
         with TRACING, double_precision():
             try:
-                traced = jax.make_jaxpr(of_unknown)(symbols, *examples)
+                traced, made = jax.make_jaxpr(of_unknown, return_shape=True)(symbols, *examples)
             except Exception:  # of any kind: NumPy can't compute with symbols
+                return True
+            if made != jax.eval_shape(function, *examples):
                 return True
         _, used = dce_jaxpr(traced.jaxpr, [True] * len(traced.jaxpr.outvars))
         return any(used[: len(jax.tree.leaves(symbols))])

@@ -134,7 +134,7 @@ def posterior_predictive(
     if translated.stan.discrete_parameters:
         translated = anew(translated, scheme="simulation")
     given = read_data(data)
-    lacking = [n for n in translated.stan.names("data") if n not in given]
+    lacking = _lacking(translated.stan, given)
     if lacking:
         fitted = Posterior(translated, known)
         observed = _observed(fitted, {n: v[0, 0] for n, v in fitted.of_draws(draws).items()})
@@ -199,9 +199,7 @@ def prior_predictive(
     translated, chosen = module_of(module, networks), options.seed_or_new(seed)
     program, drawing = translated.stan, anew(translated, backend="numpyro", scheme="simulation")
     given = read_data(data)
-    declared = (*program.data, *program.parameters, *program.transformed_parameters)
-    sizes = {word for v in declared for size in v.shape for word in _words(size)}
-    lacking = [n for n in program.names("data") if n not in given and n not in sizes]
+    lacking = _lacking(program, given)
     with unknown_outcomes(bool(lacking)):
         return _from_prior(drawing, given, lacking, draws, chosen)
 
@@ -226,6 +224,13 @@ def _from_prior(module: Module, given: Mapping[str, Any], lacking: Any, draws: i
     made.origin = {n: drawn[n] for n in tuples.leaf_names(program.parameters) if n in drawn}
     made.origin |= _transformed(posterior, parameters, seed, discrete)
     return made
+
+
+def _lacking(program: Program, given: Mapping[str, object]) -> list[str]:
+    """The data that are not given, but for those that sizes are declared by: these are asked for, observed or not."""
+    declared = (*program.data, *program.parameters, *program.transformed_parameters)
+    sizes = {word for v in declared for size in v.shape for word in _words(size)}
+    return [n for n in program.names("data") if n not in given and n not in sizes]
 
 
 def _words(text: str) -> list[str]:

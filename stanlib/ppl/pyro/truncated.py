@@ -58,9 +58,9 @@ class Truncated(TorchDistribution):
         return torch.where(is_told, found - (over - over.detach()) / torch.where(is_told, density, 1.0), found)
 
     def _share(self, sample_shape: torch.Size) -> torch.Tensor:
-        like = tensors(self.base.arguments)[:1]
-        shape = (*sample_shape, *self.batch_shape)
-        share = torch.rand(shape, dtype=like[0].dtype, device=like[0].device) if like else torch.rand(shape)
+        given = tensors(self.base.arguments)
+        like = next((a for a in given if a.is_floating_point()), torch.empty(()))  # a number of trials is none
+        share = torch.rand((*sample_shape, *self.batch_shape), dtype=like.dtype, device=like.device)
         return share.clamp(min=torch.finfo(share.dtype).tiny)
 
     def _bounds(self, share: torch.Tensor) -> tuple[Any, Any]:

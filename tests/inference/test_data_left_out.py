@@ -1,0 +1,48 @@
+"""What predictions need to know of the data that they are of: what decides which statement draws them, and sizes."""
+import numpy as np
+import pytest
+
+import stanimport
+
+BRANCHES = {
+    "the sides are laws": "for (n in 1:N) if (y[n] > 0) y[n] ~ normal(m + 100, 1); else y[n] ~ normal(m - 100, 1);",
+    "one side is a law": "for (n in 1:N) if (y[n] < 5) y[n] ~ normal(m, 1); else target += normal_lccdf(5 | m, 1);",
+    "beside the loop": "if (y[1] < 5) y ~ normal(m, 1); else y ~ normal(m + 100, 1);",
+    "in a function": "f_lp(y, m);",
+}
+PROGRAM = """
+functions {
+  void f_lp(vector v, real m) { for (n in 1:size(v)) if (v[n] > 0) v[n] ~ normal(m, 1); else v[n] ~ normal(-m, 1); }
+}
+data { int N; vector[N] y; }
+parameters { real m; }
+model { m ~ normal(0, 1); %s }
+"""
+
+
+@pytest.mark.parametrize("statements", BRANCHES.values(), ids=BRANCHES.keys())
+def test_outcomes_that_decide_which_law_is_theirs_are_asked_for(statements):
+    module = stanimport.loads(PROGRAM % statements)
+    fit = stanimport.sample(module, {"N": 2, "y": [1.0, 2]}, chains=1, iter_warmup=20, iter_sampling=20, seed=1)
+    with pytest.raises(stanimport.StanDataError, match="depend on y, which must be among the data"):
+        fit.posterior_predictive({"N": 3}, seed=1)
+    given = fit.posterior_predictive({"N": 3, "y": [1.0, 2, 3]}, seed=1)
+    assert given.stan_variable("y").shape == (20, 3)
+
+
+@pytest.mark.parametrize("statements", list(BRANCHES.values())[:3], ids=list(BRANCHES)[:3])
+def test_they_are_asked_for_before_there_are_data(statements):
+    with pytest.raises(stanimport.StanDataError, match="depend on y, which must be among the data"):
+        stanimport.prior_predictive(stanimport.loads(PROGRAM % statements), {"N": 3}, draws=10, seed=1)
+
+
+def test_sizes_that_are_observed_are_asked_for():
+    module = stanimport.loads("""
+      data { int<lower=0> N; vector[N] y; }
+      parameters { real m; }
+      model { m ~ normal(0, 1); N ~ poisson(5); y ~ normal(m, 1); }""")
+    fit = stanimport.sample(module, {"N": 2, "y": [1.0, 2]}, chains=1, iter_warmup=20, iter_sampling=20, seed=1)
+    with pytest.raises(stanimport.StanDataError, match="N is missing"):
+        fit.posterior_predictive({}, seed=1)
+    made = fit.posterior_predictive({"N": 3}, seed=1).stan_variables()
+    assert made["y"].shape == (20, 3) and len(np.unique(made["N"])) > 1
