@@ -111,6 +111,10 @@ class StanLoader(_Loader):
         """The data that the model, or guide, can't draw where it is called with None for them: why, by name."""
         return loading.unpredictable(self.program(), self.settings(), guide)
 
+    def computed_from(self) -> dict[str, frozenset[str]]:
+        """The transformed data that may depend on the values of each of the data, by name."""
+        return loading.computed_from(self.program(), self.settings())
+
     def observations(self) -> Observations:
         """Which observations the log likelihood of the program can tell apart."""
         return loading.observations(self.program(), self.settings())

@@ -157,6 +157,13 @@ def unpredictable(program: StanFile, settings: Settings, guide: bool) -> dict[st
     return questions.unpredictable(program.source, _options(settings), guide, include_folders(program, settings))
 
 
+def computed_from(program: StanFile, settings: Settings) -> dict[str, frozenset[str]]:
+    """The transformed data that may depend on the values of each of the data: see `questions.computed_from`."""
+    from . import questions
+
+    return questions.computed_from(program.source, _options(settings), include_folders(program, settings))
+
+
 def observations(program: StanFile, settings: Settings) -> Observations:
     """What the log likelihood of a program can tell apart: see `questions.observations`."""
     from . import questions

@@ -55,6 +55,15 @@ def unpredictable(
         return outcomes.unpredictable(_explicit(checked, options), guide)
 
 
+def computed_from(
+    source: Source, options: pipeline.Options, include_paths: Sequence[Path] = ()
+) -> dict[str, frozenset[str]]:  # fmt: skip
+    """The transformed data that may depend on the values of each of the data, by name."""
+    checked, _, _ = pipeline.analyse(source, include_paths, functions=options.functions)
+    with deep():
+        return outcomes.computed_from(_explicit(checked, options))
+
+
 def observations(source: Source, options: pipeline.Options, include_paths: Sequence[Path] = ()) -> Observations:
     """What the log likelihood of a program can tell apart."""
     checked, _, _ = pipeline.analyse(source, include_paths, functions=options.functions)

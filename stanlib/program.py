@@ -252,6 +252,13 @@ class Model(_Called):
             known = self.unpredictable = self._ask("unpredictable", "predictions by a model")(self.is_guide)
         return known
 
+    def computed_from(self, name: str) -> frozenset[str]:
+        """The transformed data that may depend on the values of one of the data. Raises StanError as `undrawn`."""
+        known: Mapping[str, frozenset[str]] | None = self.__dict__.get("computed")
+        if known is None:
+            known = self.computed = self._ask("computed_from", "predictions of other data")()
+        return known[name]
+
     def observations(self) -> Observations:
         """What its log likelihood can tell apart. Raises StanError for a module that runs without its Stan program."""
         known: Observations | None = self.__dict__.get("told_apart")

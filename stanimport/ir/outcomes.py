@@ -1,10 +1,10 @@
-"""Which data of a program are outcomes alone: what a model can draw where it is not given them."""
+"""Which data are outcomes alone: what a model can draw where it is not given them; and what is computed of data."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from . import gprob, traversal
-from .uses import walk_statements
+from .uses import breaks, depending, names_in, reads, walk_statements
 
 
 def unpredictable(program: gprob.Program, guide: bool = False) -> dict[str, str]:
@@ -19,6 +19,26 @@ def unpredictable(program: gprob.Program, guide: bool = False) -> dict[str, str]
     reasons = {v.name: _reason(v.symbol, around, body, guide) for v in program.data}
     summed = ", where discrete parameters are summed out" if program.discrete else ""
     return {name: f"{reason}{summed}" for name, reason in reasons.items() if reason}
+
+
+def computed_from(program: gprob.Program) -> dict[str, frozenset[str]]:
+    """The transformed data that may depend on the values of each of the data, not on its sizes alone, by Stan name."""
+    names = {v.symbol: v.name for v in program.transformed_data_variables}
+    body = traversal.rewrite(program.transformed_data, _without_sizes)
+    return {v.name: frozenset(names[n] for n in depending(body, {v.symbol}, _deciding) & names.keys())
+            for v in program.data}  # fmt: skip
+
+
+def _without_sizes(node: object) -> object:
+    is_size = isinstance(node, gprob.Apply) and node.function.shape_only and isinstance(node.arguments[0], gprob.Var)
+    return gprob.int_const(0, node.span) if isinstance(node, gprob.Apply) and is_size else node
+
+
+def _deciding(s: gprob.Stmt) -> set[str]:
+    """What a statement reads, and for a loop what decides whether it is left, and with it all that it does."""
+    ends = [t.condition for b in traversal.bodies(s) for t in walk_statements(b)
+            if isinstance(t, gprob.If) and breaks((t,))]  # fmt: skip
+    return reads(s) | names_in(tuple(ends))
 
 
 def _around(program: gprob.Program) -> tuple[object, ...]:

@@ -36,6 +36,35 @@ def test_they_are_asked_for_before_there_are_data(statements):
         stanimport.prior_predictive(stanimport.loads(PROGRAM % statements), {"N": 3}, draws=10, seed=1)
 
 
+COMPUTED = {
+    "a condition": "int n_far = max(y) > 5000;",
+    "a loop that is left": "int n_far = 0; for (n in 1:N) { if (y[n] < 5000) break; n_far += 1; }",
+    "a loop as long as it takes": "int n_far = 0; while (n_far < N && y[n_far + 1] > 5000) n_far += 1;",
+    "by way of others": "array[N] int far; for (n in 1:N) far[n] = y[n] > 5000; int n_far = sum(far);",
+}
+
+
+@pytest.mark.parametrize("block", COMPUTED.values(), ids=COMPUTED.keys())
+def test_outcomes_of_which_far_ones_alone_change_transformed_data(block):
+    module = stanimport.loads(f"""
+      data {{ int N; vector[N] y; }}
+      transformed data {{ {block} int same = size(y); }}
+      parameters {{ real m; }}
+      model {{ m ~ normal(0, 1); y ~ normal(m + 100 * n_far + same, 1); }}""")
+    with pytest.raises(stanimport.StanDataError, match="depend on y, which must be among the data"):
+        stanimport.prior_predictive(module, {"N": 3}, draws=10, seed=1)
+
+
+def test_sizes_of_what_is_left_out_are_known():
+    module = stanimport.loads("""
+      data { int N; vector[N] y; }
+      transformed data { int same = 0; for (n in 1:size(y)) same += n; }
+      parameters { real m; }
+      model { m ~ normal(0, 1); y ~ normal(m + same, 1e-9); }""")
+    made = stanimport.prior_predictive(module, {"N": 3}, draws=10, seed=1).stan_variables()
+    np.testing.assert_allclose(made["y"], np.repeat(made["m"][:, None] + 6, 3, axis=1), atol=1e-6)
+
+
 def test_sizes_that_are_observed_are_asked_for():
     module = stanimport.loads("""
       data { int<lower=0> N; vector[N] y; }

@@ -1,6 +1,7 @@
 """Whether what a model computes depends on data that are to be predicted, which others stand for.
 
-Transformed data are computed for several values in the places of these, in NumPy: those that differ depend on them.
+Which transformed data depend on them is read off the program. They are computed for several values in the places of
+these too, in NumPy, and those that differ depend on them: random numbers may come in another order.
 What the model computes is traced, with symbols in the places of all these, so that no draw of the parameters and no
 outcome is left out; what can't be traced with symbols has conditions, sizes or indices that depend on them, and so has
 what then gives other results: of an observation under a condition on a symbol only the density is known.
@@ -8,6 +9,7 @@ what then gives other results: of an observation under a condition on a symbol o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import jax
@@ -49,6 +51,8 @@ class StoodIn:
                 continue
             self.unknown |= {n for n in first.keys() | other.keys() if not _are_equal(first.get(n), other.get(n))}
         self.unknown |= set(lacking)
+        with suppress(StanError):  # of a program that is gone
+            self.unknown.update(*map(module.model.computed_from, lacking))
 
     def decides(self, function: Callable[..., object], *examples: object) -> bool:
         """Whether results of a function that runs the posterior's model depend on what is to be predicted.
