@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from typing import Any
 
 _UNKNOWN: ContextVar[bool] = ContextVar("unknown_outcomes", default=False)
+_SYMBOLS: ContextVar[bool] = ContextVar("symbols", default=False)
 _MOVED: ContextVar[Mapping[str, Any] | None] = ContextVar("moved_outcomes", default=None)
 
 
@@ -29,6 +30,21 @@ def moved_outcomes(moved: Mapping[str, object]) -> Iterator[None]:
             yield
     finally:
         _MOVED.reset(token)
+
+
+@contextmanager
+def finite_symbols() -> Iterator[None]:
+    """Within it outcomes to be predicted may be symbols, for finite numbers alone: what is missing is not predicted."""
+    token = _SYMBOLS.set(True)
+    try:
+        yield
+    finally:
+        _SYMBOLS.reset(token)
+
+
+def are_symbols() -> bool:
+    """Whether what is no number yet stands for a finite one."""
+    return _SYMBOLS.get()
 
 
 def with_moved(data: Mapping[str, object]) -> dict[str, Any]:

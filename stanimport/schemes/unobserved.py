@@ -2,13 +2,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from stanlib.unobserved import Unobserved
 
 from ..ir import gprob
 from ..ir.provenance import Provenance
-from ..ir.uses import breaks, depending, is_density_of, leaves, mentions, names_in, outcomes, reads, walk_statements
+from ..ir.uses import (
+    breaks,
+    depending,
+    is_density_of,
+    is_tail,
+    leaves,
+    mentions,
+    names_in,
+    outcomes,
+    reads,
+    walk_statements,
+)
 
 
 def unobserved(program: gprob.Program) -> list[Unobserved]:
@@ -17,7 +28,7 @@ def unobserved(program: gprob.Program) -> list[Unobserved]:
     `program` has its calls that add to the target as statements, and what it observes at sites called after data.
     """
     found = _Statements(program)
-    return [u for s, path in leaves(program.model) for u in found.told(s, any(map(found.adds_up, path)))]
+    return [u for s, path in leaves(program.model) for u in found.told(s, path)]
 
 
 class _Statements:
@@ -39,11 +50,14 @@ class _Statements:
         ends = (t.condition for t in walk_statements(loop.body) if isinstance(t, gprob.If) and breaks((t,)))
         return any(mentions(e, self.dynamic) for e in (loop.condition, *ends))
 
-    def told(self, s: gprob.Stmt, is_sum: bool) -> Iterator[Unobserved]:
-        """Of one statement, if there is something to be told."""
+    def told(self, s: gprob.Stmt, path: Sequence[gprob.Stmt]) -> Iterator[Unobserved]:
+        """Of one statement, with those around it, if there is something to be told."""
         if not isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind)) or not reads(s) & self.dynamic:
             return
-        names = sorted(self.names[n] for n in self.data(s, is_sum))
+        found = self.data(s, any(map(self.adds_up, path)))
+        if not found and isinstance(s, gprob.Factor) and not outcomes(s):
+            found = self.cut_off(s.value, path)
+        names = sorted(self.names[n] for n in found)
         if names:
             yield Unobserved(s.span.in_main().line, tuple(names))
 
@@ -67,6 +81,17 @@ class _Statements:
             found = self.known.of(e)
             return found if found or self.sites & {*self.names.values()} else self.mentioned(e)
         return {n for d in self.known.reached(e) if is_density_of(d) for n in self.known.of(d.arguments[0])}
+
+    def cut_off(self, e: gprob.Expr, path: Sequence[gprob.Stmt]) -> set[str]:
+        """The data of the laws whose distribution functions a value holds, and of how often a loop adds it.
+
+        `target += -normal_lccdf(0 | b * x[n], s);` truncates what other statements observe. Beside a density they are
+        what that is divided by.
+        """
+        tails = [] if self.known.has_density(e) else [t for t in self.known.reached(e) if is_tail(t)]
+        parts = [a for t in tails for a in t.arguments[1:]]
+        parts += [loop.upper for loop in path if tails and isinstance(loop, gprob.For)]
+        return {n for p in parts for n in self.known.of(p)}
 
     def mentioned(self, e: gprob.Expr) -> set[str]:
         """The data that stand in a value, or in what its variables hold, as places too."""

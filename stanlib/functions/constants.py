@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 
-from ..arrays import is_of_data
+from ..arrays import is_of_data, named
 from ..arrays.base import Array, Namespace, Real
 from ..registry import stan_function
+from ..unknown_outcomes import are_symbols
 
 
 @stan_function("real pi()", examples=[()])
@@ -64,9 +66,16 @@ def as_int(xp: Namespace, truth: Array) -> Array | int:
 
 @stan_function("int is_inf(real x)", elementwise=True, examples=[(0.5,), (math.inf,)])
 def is_inf(xp: Namespace, x: Array) -> Array | int:
-    return as_int(xp, xp.isinf(x))
+    return _as_special(xp, x, xp.isinf)
 
 
 @stan_function("int is_nan(real x)", elementwise=True, examples=[(0.5,), (math.nan,)])
 def is_nan(xp: Namespace, x: Array) -> Array | int:
-    return as_int(xp, xp.isnan(x))
+    return _as_special(xp, x, xp.isnan)
+
+
+def _as_special(xp: Namespace, x: Array, is_special: Callable[[Array], Array]) -> Array | int:
+    """Whether a number is one that is infinite, or none: never one that only stands for outcomes to be predicted."""
+    if are_symbols() and not is_of_data((x,)):
+        return named("numpy").integer(named("numpy").zeros(xp.shape(x)))
+    return as_int(xp, is_special(x))

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import stanimport
+from stanimport.inference.fits.replications import ReplicationWarning
 
 BRANCHES = {
     "the sides are laws": "for (n in 1:N) if (y[n] > 0) y[n] ~ normal(m + 100, 1); else y[n] ~ normal(m - 100, 1);",
@@ -63,6 +64,37 @@ def test_sizes_of_what_is_left_out_are_known():
       model { m ~ normal(0, 1); y ~ normal(m + same, 1e-9); }""")
     made = stanimport.prior_predictive(module, {"N": 3}, draws=10, seed=1).stan_variables()
     np.testing.assert_allclose(made["y"], np.repeat(made["m"][:, None] + 6, 3, axis=1), atol=1e-6)
+
+
+def test_outcomes_that_are_predicted_are_none_that_are_missing():
+    """Which the program leaves out of those that it is given."""
+    statements = "for (n in 1:N) if (!is_nan(y[n]) && !is_inf(y[n])) y[n] ~ normal(m + n, 1e-9);"
+    module = stanimport.loads(PROGRAM % statements)
+    made = stanimport.prior_predictive(module, {"N": 3}, draws=10, seed=1).stan_variables()
+    np.testing.assert_allclose(made["y"], made["m"][:, None] + [1, 2, 3], atol=1e-6)
+
+
+BESIDE = ["y ~ normal(m, 1); target += -N * normal_lccdf(0 | m, 1);", "y ~ normal(m, 1); target += -m * dot_self(y);",
+          "for (n in 1:N) { y[n] ~ normal(m, 1); target += -normal_lccdf(0 | m, 1); }"]  # fmt: skip
+
+
+@pytest.mark.parametrize("statements", BESIDE)
+def test_what_draws_do_not_heed_is_told(statements):
+    """They are of the laws of statements `~`, whatever else a program adds to the target."""
+    module = stanimport.loads(PROGRAM % statements)
+    fit = stanimport.generate_quantities(module, {"N": 2, "y": [1.0, 2]}, previous_fit={"m": np.zeros(5)})
+    for data in (None, {"N": 3}):
+        with pytest.warns(ReplicationWarning, match="draws y by the laws of statements `~` alone: what line 7 adds"):
+            fit.posterior_predictive(data, seed=1)
+    with pytest.warns(ReplicationWarning, match="what line 7 adds"):
+        fit.to_arviz(log_likelihood=False, prior=False)
+
+
+def test_priors_and_truncations_that_draws_heed_are_not_told(recwarn):
+    module = stanimport.loads(PROGRAM % "target += -square(m); for (n in 1:N) y[n] ~ normal(m, 1) T[0, ];")
+    fit = stanimport.generate_quantities(module, {"N": 2, "y": [1.0, 2]}, previous_fit={"m": np.zeros(500)})
+    assert (fit.posterior_predictive({"N": 3}, seed=1).stan_variable("y") > 0).all()
+    assert not [w for w in recwarn if w.category is ReplicationWarning]
 
 
 def test_sizes_that_are_observed_are_asked_for():

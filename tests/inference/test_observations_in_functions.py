@@ -91,6 +91,9 @@ MISSING = {
     "by hand": ("target += -0.5 * dot_self(y - a);", {"y"}),
     "a number of outcomes": ("target += K * normal_lccdf(top | a, 2);", {"K", "top"}),
     "what a truncated law is divided by": ("for (n in 1:N) target += -normal_lccdf(y[n] - 9 | a, 2);", {"y"}),
+    "the same, of a bound that is none of the data": (
+        "for (n in 1:N) target += -normal_lccdf(0 | a * w[n], 2);", {"N", "w"}),
+    "the same, as often as there are rows": ("for (n in 1:N) target += -normal_lccdf(0 | a, 2);", {"N"}),
     "the same, by a number": ("for (n in 1:N) target += -1 * normal_lccdf(y[n] - 9 | a, 2);", {"y"}),
     "the same, added up": ("real lp = 1; for (n in 1:N) lp -= normal_lccdf(y[n] - 9 | a, 2); target += lp;", {"y"}),
     "as long as parameters say": ("real x = a; while (x < 10) { x += 3; y[1] ~ normal(x, 2); }", {"y"}),
@@ -139,6 +142,7 @@ def test_what_is_not_told_apart_is_named(case):
 
 PRIORS = ["target += normal_lpdf(a | w[1], top);", "a ~ normal(mean(y), 2);",
           "target += normal_lpdf(a | 0, 1) - normal_lccdf(top | 0, 1);",
+          "for (k in 1:K) target += normal_lpdf(u[k] | w[k], 1) - normal_lccdf(0 | w[k] * a, 1);",
           "target += log(2.0) + normal_lpdf(a * rep_vector(1, K) | 0, 1);",
           "sum(u[c[1] + 1:K]) ~ normal(0, 1);",
           "target += -0.5 * dot_self(u[{1, 2}] - u[linspaced_int_array(2, K, K)]);"]  # fmt: skip

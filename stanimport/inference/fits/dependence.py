@@ -19,7 +19,7 @@ from jax.interpreters.partial_eval import dce_jaxpr
 from stanlib.data import KINDS, StandIn
 from stanlib.errors import StanError
 from stanlib.program import Module
-from stanlib.unknown_outcomes import moved_outcomes
+from stanlib.unknown_outcomes import finite_symbols, moved_outcomes
 
 from .. import nested
 from ..density.posterior import Posterior, transformed_data
@@ -66,7 +66,7 @@ class StoodIn:
             with moved_outcomes(values):
                 return function(*arguments)
 
-        with TRACING, double_precision():
+        with TRACING, double_precision(), finite_symbols():
             try:
                 traced, made = jax.make_jaxpr(of_unknown, return_shape=True)(symbols, *examples)
             except Exception:  # of any kind: NumPy can't compute with symbols

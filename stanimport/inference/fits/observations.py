@@ -23,7 +23,7 @@ from ..precision import TRACING, double_precision
 from .discrete import observing
 from .positions import assembled, covers, in_order, is_observation, positions, variable_of
 from .prior_draws import NoPriorError, prior_draws
-from .replications import ReplicationWarning, Replicator, over_draws
+from .replications import ReplicationWarning, Replicator, over_draws, warn_of_others
 
 if TYPE_CHECKING:
     from .result import Result
@@ -232,6 +232,7 @@ def posterior_predictive(fit: Result) -> dict[str, np.ndarray]:
     made |= replicator.of_none(fit.variables, made)
     if replicator.failed:
         warn(replicator.told(), ReplicationWarning)
+    warn_of_others(fit.module, made)
     return made
 
 

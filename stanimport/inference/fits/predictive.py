@@ -24,7 +24,7 @@ from .discrete import observing
 from .labels import labelled, of_data
 from .positions import is_observation, trace_of, variable_of
 from .prior_draws import of_one_prior, prior_draws
-from .replications import Arrays, ReplicationWarning, Replicator, all_drawn, of_one, over_draws
+from .replications import Arrays, ReplicationWarning, Replicator, all_drawn, of_one, over_draws, warn_of_others
 from .result import declared
 
 __all__ = ["Predictions", "prior_predictive"]
@@ -130,7 +130,18 @@ def posterior_predictive(
     kept = _kept(translated.stan, draws, redraw, data)
     if data is None:
         posterior, values = observing(translated, known, draws, chosen)
-        return _predictions(posterior, "posterior", draws, (), chosen, {n: v for n, v in values.items() if n in kept})
+        discrete = {n: v for n, v in values.items() if n in kept}
+        made = _predictions(posterior, "posterior", draws, (), chosen, discrete)
+    else:
+        made = _of_other_data(translated, draws, known, data, chosen, kept)
+    warn_of_others(module, made.variables)
+    return made
+
+
+def _of_other_data(
+    translated: Module, draws: Arrays, known: Mapping[str, object], data: object, seed: int, kept: Arrays
+) -> Predictions:
+    """The same of data that are none of the fit; `kept` are the draws of discrete parameters that keep them."""
     if translated.stan.discrete_parameters:
         translated = anew(translated, scheme="simulation")
     given = read_data(data)
@@ -140,10 +151,10 @@ def posterior_predictive(
         observed = _observed(fitted, {n: v[0, 0] for n, v in fitted.of_draws(draws).items()})
         lacking = [n for n in lacking if n in observed]
     with unknown_outcomes(bool(lacking)):
-        stood_in = StoodIn(translated, given, lacking, chosen)
+        stood_in = StoodIn(translated, given, lacking, seed)
         _check_shapes(stood_in.posterior, draws, kept)
         _require_independence(stood_in, draws, kept, lacking)
-        made = _predictions(stood_in.posterior, "predictions", draws, lacking, chosen, kept)
+        made = _predictions(stood_in.posterior, "predictions", draws, lacking, seed, kept)
     made.dims, made.coords = of_data(translated.stan, data)
     return made
 

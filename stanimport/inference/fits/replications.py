@@ -1,17 +1,20 @@
 """Replications of observed data: draws of the laws that a model's statements `y ~ ...` give them."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
 
 from stanlib.discrete.asking import Question, asking
 from stanlib.ppl.numpyro.distributions import drawn_by_streams
+from stanlib.program import Module
 from stanlib.random.streams import key_of
 
+from ...errors import warn
 from ..density.posterior import Posterior
 from ..density.quantities import Batched
+from ..modules import for_numpyro, told_apart
 from ..precision import random_keys
 from .positions import assembled, covers, is_observation, positions, trace_of, variable_of
 
@@ -116,6 +119,16 @@ class Replicator:
     def told(self) -> str:
         """Why variables are left out; nothing if none is."""
         return "; ".join(f"{n} can't be replicated: {reason}" for n, reason in self.failed.items())
+
+
+def warn_of_others(module: Module, drawn: Collection[str]) -> None:
+    """Tell of what a program adds to the target of its data beside the laws that these were drawn by.
+
+    That is how programs truncate a law themselves (`target += -normal_lccdf(0 | m, s);`), which draws don't heed.
+    """
+    for s in told_apart(for_numpyro(module)).unobserved if drawn else ():
+        told = f"{', '.join(drawn)} by the laws of statements `~` alone: what line {s.line} adds to the target, which "
+        warn(f"draws {told}depends on {', '.join(s.data)}, has no part in them", ReplicationWarning)
 
 
 def all_drawn(key: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
