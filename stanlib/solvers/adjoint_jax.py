@@ -49,8 +49,8 @@ def with_adjoint(
 
 
 def _plain(equations: Equations, method: str, control: Control, leaves: tuple[object, ...]) -> Stepper:
-    """The method for the state alone."""
-    return stepper(Coupled(equations, leaves, np.zeros((0, 0))), method, control)
+    """The method for the state alone, whose steps have no derivatives in reverse."""
+    return stepper(Coupled(equations.forwards(), leaves, np.zeros((0, 0))), method, control)
 
 
 def _run(
@@ -175,7 +175,7 @@ def _advance(equations: Equations, method: str, y: Array, leaves: Any, step: Any
         after: Array = explicit.step(explicit.TABLEAUS[method], slope, t, h, y, slope(t, y))[0]
         return after
     found = memory[1]
-    exact = jax.lax.stop_gradient(implicit_matrix(equations, t, h, known, leaves, found))
+    exact = jax.lax.stop_gradient(implicit_matrix(equations.forwards(), t, h, known, leaves, found))
 
     def iterated(stages: Array) -> Array:
         lacking = residuals(equations, t, h, y, leaves, stages)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from ..dataclass import dataclass
+from .forwards import forwards
 
 Slope = Callable[..., Array]
 
@@ -19,6 +20,11 @@ class Equations:
 
     slope: Slope | None
     residual: Callable[[Array, Array, Array, Any], Array]
+
+    def forwards(self) -> Equations:
+        """The same, derived forwards alone."""
+        slope = None if self.slope is None else forwards()(self.slope)
+        return Equations(slope, forwards()(self.residual))
 
     def jacobians(self, t: Array, y: Array, dy: Array, p: object) -> tuple[Array, Array]:
         """The derivatives of the residual in y and in y'."""

@@ -12,6 +12,8 @@ from jax import Array
 from ..dataclass import dataclass
 from . import laplace, roots
 from .arguments_jax import Arguments, fixed, real_type
+from .densely_jax import densely
+from .forwards import Loops, forwards
 from .laplace import Model, Search
 
 Loop = tuple[Any, Any, Any, Any, Any]  # a, theta, the log posterior, how many steps were made, whether it is done
@@ -55,7 +57,19 @@ def _prepared(model: Model) -> tuple[_Likelihood, Array, tuple[Array, ...]]:
     def value(theta: Array, leaves: Any) -> Array:
         return jnp.asarray(model.likelihood(theta, *split.restore(leaves)), dtype)
 
-    return _Likelihood(value, len(covariance), model.block), covariance, split.leaves
+    likelihood = _in_reverse(value, covariance[0], split.leaves)
+    return _Likelihood(likelihood, len(covariance), model.block), covariance, split.leaves
+
+
+def _in_reverse(value: Callable[[Array, Any], Array], theta: Array, leaves: tuple[Array, ...]) -> Any:
+    """A function that can be derived in reverse, and three times: with loops that conditions end it could not be."""
+    loops = Loops()
+    forward = forwards(loops)(value)
+    jax.eval_shape(forward, theta, leaves)
+    if not loops.found:
+        return value
+    dense = densely(lambda theta, *leaves: forward(theta, leaves))
+    return lambda theta, leaves: dense(theta, *leaves)
 
 
 def _mode(likelihood: _Likelihood, covariance: Array, leaves: tuple[Array, ...], search: Search) -> Array:

@@ -19,7 +19,6 @@ from . import times
 from .arguments_jax import Arguments, fixed, is_real, is_zero, join, real_type
 from .control import STANS_OWN, Control
 from .equations_jax import Coupled, Equations
-from .forwards import forwards
 from .march_jax import march
 from .steppers_jax import stepper
 
@@ -126,11 +125,11 @@ def _rows(
             out[i - 1] = x
         return out
 
-    slope, residual = equations.slope, forwards()(equations.residual)
+    slope, residual = equations.slope, equations.residual
     of_p = Equations(
-        None if slope is None else forwards()(lambda t, y, p: slope(t, y, restore(p))),
+        None if slope is None else lambda t, y, p: slope(t, y, restore(p)),
         lambda t, y, dy, p: residual(t, y, dy, restore(p)),
-    )
+    ).forwards()
     rows = jnp.concatenate([y0[None], jnp.asarray(in_y0, y0.dtype)])
     coupled = Coupled(of_p, p, jnp.asarray(in_p, y0.dtype))
     return march(stepper(coupled, method, control, dy0, loose), control, t0, ts, rows)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -12,6 +13,8 @@ from ..arrays.jax import linalg as linalg_jax
 from ..rejection import Lifted
 from . import roots
 from .arguments_jax import Arguments, fixed, real_type
+from .densely_jax import densely
+from .forwards import Loops, forwards
 from .roots import Limits
 
 System = Callable[[Any], tuple[Any, Any]]  # the residual, and whether the draw is rejected there
@@ -22,27 +25,45 @@ def solve(
 ) -> Any:
     """The y with f(y, *arguments) = 0; NaN where it is not found. The guess has no derivatives."""
     dtype, split = real_type(guess, arguments), Arguments(arguments)
-
-    def residual(y: Array, leaves: Any) -> Array:
-        return jnp.asarray(f(y, *split.restore(leaves)), dtype)
-
-    def watched(y: Array, leaves: Any) -> tuple[Any, Any]:
-        out, flag = f.flagged(y, *split.restore(leaves))
-        return jnp.asarray(out, dtype), jnp.asarray(False if flag is None else flag)
+    equations = _Equations(f, split, dtype)
 
     @jax.custom_jvp
     def root(guess: object, *leaves: object) -> Array:
-        y, left = METHODS[method](lambda y: watched(y, leaves), guess, limits.most_steps)
+        y, left = METHODS[method](lambda y: equations.watched(y, leaves), guess, limits.most_steps)
         return jnp.where(roots.norm(jnp, left) <= limits.residual, y, jnp.nan)
 
     @root.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
         guess, *leaves = primals
         y = root(guess, *leaves)
-        _, change = jax.jvp(lambda *leaves: residual(y, leaves), tuple(leaves), tuple(tangents[1:]))
-        return y, -linalg_jax.solve(jax.jacfwd(residual)(y, leaves), change)
+        change = equations.change(y, tuple(leaves), tuple(tangents[1:]))
+        return y, -linalg_jax.solve(jax.jacfwd(equations.residual)(y, leaves), change)
 
     return root(fixed(guess).astype(dtype), *split.leaves)
+
+
+class _Equations:
+    """The residual of a system as a function of y and of the leaves of its arguments, derived forwards alone."""
+
+    def __init__(self, f: Lifted, split: Arguments, dtype: Any):
+        self.f, self.split, self.dtype, self.loops = f, split, dtype, Loops()
+
+    def residual(self, y: Array, leaves: Any) -> Array:
+        with forwards(self.loops):
+            return jnp.asarray(self.f(y, *self.split.restore(leaves)), self.dtype)
+
+    def watched(self, y: Array, leaves: Any) -> tuple[Array, Array]:
+        """The residual, and whether the draw is rejected there."""
+        with forwards(self.loops):
+            out, flag = self.f.flagged(y, *self.split.restore(leaves))
+        return jnp.asarray(out, self.dtype), jnp.asarray(False if flag is None else flag)
+
+    def change(self, y: Array, leaves: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+        """What changes of the leaves make of the residual; with loops inside only matrices are derived in reverse."""
+        of_leaves: Any = lambda y, *leaves: self.residual(y, leaves)
+        if self.loops.found:  # as the system has been looked at
+            of_leaves = densely(of_leaves)
+        return jax.jvp(partial(of_leaves, y), leaves, tangents)[1]
 
 
 def newton(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from ...solvers.arguments_jax import is_zero
-from ...solvers.forwards import derived_forwards
+from ...solvers.forwards import loops_forwards
 from .liveness import steady
 from .tracing import Traced
 
@@ -23,7 +23,7 @@ Leaves = list[Any]
 
 def while_loop(condition: Callable[[Any], object], body: Callable[[Any], object], state: object) -> Any:
     """`while condition(state): state = body(state)`; the body keeps the shapes and types of the state."""
-    if derived_forwards():
+    if loops_forwards():
         return jax.lax.while_loop(lambda s: jnp.asarray(condition(s)) != 0, body, state)
     leaves, tree = jax.tree_util.tree_flatten(state)
 
