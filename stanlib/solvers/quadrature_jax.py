@@ -17,6 +17,7 @@ from jax import Array
 from ..arrays import named
 from . import quadrature
 from .arguments_jax import Arguments, is_zero, real_type
+from .forwards import derived_forwards
 from .quadrature import Interval
 from .tolerance import Tolerance
 
@@ -83,8 +84,10 @@ class _Integral:
 def _with_gradient(value: Callable[..., Array], leaves: Sequence[Array], varied: tuple[int, ...]) -> Integrand:
     """The integrand, and its derivatives in the components of some of the leaves.
 
-    Where the integrand vanishes, as far out, derivatives that are NaN count as 0, as in Stan.
+    Where the integrand vanishes, as far out, derivatives that are NaN count as 0, as in Stan. What is derived forwards
+    alone, as by a solver around, has loops that have no others.
     """
+    derived = _value_and_slopes if derived_forwards() else jax.value_and_grad
 
     def of_varied(chosen: Sequence[Array], x: Array, xc: Array) -> Array:
         out = list(leaves)
@@ -93,11 +96,25 @@ def _with_gradient(value: Callable[..., Array], leaves: Sequence[Array], varied:
         return value(x, xc, out)
 
     def integrand(x: Array, xc: Array) -> Array:
-        out, slopes = jax.value_and_grad(of_varied)([leaves[i] for i in varied], x, xc)
+        out, slopes = derived(of_varied)([leaves[i] for i in varied], x, xc)
         known = (jnp.ravel(s).astype(out.dtype) for s in slopes)
         return jnp.concatenate([out[None], *(jnp.where(jnp.isnan(s) & (out == 0), 0, s) for s in known)])
 
     return integrand
+
+
+def _value_and_slopes(f: Callable[..., Array]) -> Callable[..., tuple[Array, Any]]:
+    """A function, and its derivatives in its first argument, computed forwards."""
+
+    def twice(chosen: Any, *rest: Array) -> tuple[Array, Array]:
+        out = f(chosen, *rest)
+        return out, out
+
+    def of(*arguments: Any) -> tuple[Array, Any]:
+        slopes, out = jax.jacfwd(twice, has_aux=True)(*arguments)
+        return out, slopes
+
+    return of
 
 
 def double_exponential(f: Integrand, piece: Interval, tolerance: Tolerance, dtype: Any) -> Array:

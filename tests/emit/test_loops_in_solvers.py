@@ -13,6 +13,7 @@ functions {
   vector fading(real t, vector y, real a) { return [-halved(a * y[1])]'; }
   vector system(vector y, real a) { return [y[1] + halved(y[1]) - a]'; }
   real bell(real x, real xc, array[] real a, data array[] real r, data array[] int n) { return halved(a[1]) * x; }
+  vector pushed(real t, vector y, real a) { return [integrate_1d(bell, 0, y[1], {a}, {0.0}, {0}) / y[1]]'; }
   matrix K(real b, real c) { return [[square(b), c], [c, 2]]; }
   real seen(vector theta, vector y, real a) { return normal_lpdf(y | theta, halved(a)) + halved(theta[1] + 9); }
 }
@@ -38,6 +39,8 @@ CALLS = {
     "solve_newton": ("solve_newton(system, [1]', p[1])[1]", lambda a, b: a / 1.25),
     "solve_powell": ("solve_powell(system, [1]', p[1])[1]", lambda a, b: a / 1.25),
     "integrate_1d": ("integrate_1d(bell, 0, p[2], {p[1]}, {0.0}, {0})", lambda a, b: a * b * b / 8),
+    "integrate_1d in ode_rk45": ("ode_rk45_tol(pushed, [p[2]]', 0, {1}, 1e-10, 1e-10, 100000, p[1])[1, 1]",
+                                 lambda a, b: b * np.exp(a / 8)),
     "laplace": ("laplace_marginal(seen, ([0.3, 1]', p[1]), 2, K, (p[2], 0.5))", latent),
 }
 
