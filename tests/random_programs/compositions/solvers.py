@@ -50,17 +50,25 @@ def _in_loop(p: Program, lines: list[str], value: str) -> None:
         p.add("model", f"target += 0.2 * {a};")
 
 
+# what a solver passes on: as the function declares it, what is used of it there, what is given
+PASSED = [("array[] real r", "sum(r)", "v[st[i]:en[i]]"), ("vector r", "r[1]", "s[i]'"), ("int r", "r", "g[i]"),
+          ("data array[] int r", "r[1]", "h[i]"), ("complex r", "tanh(get_real(r) * get_imag(r))", "cv[i]"),
+          ("tuple(complex_vector, int) r", "tanh(get_imag(r.1[1] * 1.0i) * r.2)", "(cv, g[i])")]  # fmt: skip
+
+
+def _loop(of: str) -> str:
+    """A loop that a condition on parameters ends, which leaves w."""
+    return f"{{ real u = {of}; int m = 0; while (m < 2 && u > -9) {{ u = 0.3 * tanh(u + a); m += 1; }} w = u; }} "
+
+
 def trajectories(p: Program) -> None:
     """Groups with times of their own, each from where its parameters tell."""
     c, f = p.choices, p.fresh("f")
-    data_argument = c.pick(["array[] real r", "vector r", "int r", "data array[] int r"])
-    used = {"array[] real r": "sum(r)", "vector r": "r[1]", "int r": "r", "data array[] int r": "r[1]"}[data_argument]
-    given = {"array[] real r": "v[st[i]:en[i]]", "vector r": "s[i]'", "int r": "g[i]", "data array[] int r": "h[i]"}[
-        data_argument
-    ]
-    test = c.pick(["", "if (a > 0.1) return [-y[1], -0.1 * y[2]]'; "])
-    p.add("functions", f"vector {f}(real t, vector y, real a, {data_argument}) {{",
-          f"  {test}return [-exp(tanh(a)) * y[1] + 0.1 * t, 0.2 * y[1] - 0.3 * y[2] + 0.05 * {used}]'; }}")  # fmt: skip
+    argument, used, given = c.pick(PASSED)
+    test = c.pick(["", "if (a > 0.1) return [-y[1], -0.1 * y[2]]'; ", _loop("y[1]")])
+    p.add("functions", f"vector {f}(real t, vector y, real a, {argument}) {{",
+          f"  real w = 0; {test}"
+          f"return [-exp(tanh(a)) * y[1] + 0.1 * t + w, 0.2 * y[1] - 0.3 * y[2] + 0.05 * {used}]'; }}")  # fmt: skip
     method = c.pick(["rk45", "bdf", "ckrk", "adams"])
     begin = c.pick(["[1, x[i]]'", "[0.5, 0.2]'", "[tanh(w[i]), 0.3]'", "s[i]'"])
     t0 = c.pick(["0", "0.0", "-0.1"])
@@ -72,21 +80,21 @@ def trajectories(p: Program) -> None:
 def roots(p: Program) -> None:
     """Equations whose root is the next state of a recurrence, or one for each group."""
     c, f = p.choices, p.fresh("f")
+    argument, used, given = c.pick(PASSED)
     p.add(
         "functions",
-        f"vector {f}(vector q, real a, vector b) {{ return [q[1]^3 + 2 * q[1] - tanh(a) - b[1], q[2] + 0.2 * q[1] - "
-        f"b[2]]'; }}",
+        f"vector {f}(vector q, real a, vector b, {argument}) {{ real w = 0; {c.pick(['', _loop('q[1]')])}",
+        f"  return [q[1]^3 + 2 * q[1] - tanh(a) - b[1] + w, q[2] + 0.2 * q[1] - b[2] + 0.1 * {used}]'; }}",
     )
     a = c.pick(["@", real(p, "i")])
     solver = c.pick(
         [
-            "solve_newton_tol({f}, [0.1, 0.2]', 1e-11, 1e-11, 500, {a}, {b})",
-            "solve_powell_tol({f}, [0.1, 0.2]', 1e-12, 1e-12, 500, {a}, {b})",
+            "solve_newton_tol({f}, [0.1, 0.2]', 1e-11, 1e-11, 500, {a}, {b}, {given})",
+            "solve_powell_tol({f}, [0.1, 0.2]', 1e-12, 1e-12, 500, {a}, {b}, {given})",
         ]
     )
-    _in_loop(p, [f"vector[2] q = "
-        f"{solver.format(f=f, a=a, b=c.pick(['s[i]' + chr(39), '[0.2, x[i]]' + chr(39), '[o[i], g[i]]' + chr(39)]))};"],
-             c.pick(["q[1]", "sum(q)"]))  # fmt: skip
+    b = c.pick(["s[i]'", "[0.2, x[i]]'", "[o[i], g[i]]'"])
+    _in_loop(p, [f"vector[2] q = {solver.format(f=f, a=a, b=b, given=given)};"], c.pick(["q[1]", "sum(q)"]))
 
 
 def integrals(p: Program) -> None:
