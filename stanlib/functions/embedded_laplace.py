@@ -120,10 +120,13 @@ def _draw(name: str, split: Any, family: str = "") -> None:
     def draw(xp: Namespace, random: Random, *arguments: Array) -> Array:
         head, control = split(arguments)
         mean, covariance = _approximate(xp, name, "latent", head, control)
+        # what is of data alone is NumPy's, beside random numbers of PyTorch
+        mean, covariance, steps = xp.convert((mean, covariance, random.normal(xp.shape(mean))))
         # a covariance matrix that is singular but for rounding has a root too
         values, vectors = xp.eigh(covariance)
         scales = xp.sqrt(xp.maximum(values, 0.0))
-        return mean + vectors @ (scales * random.normal(xp.shape(mean)))
+        out: Array = mean + vectors @ (scales * steps)
+        return out
 
     variadic_function(name, _call(name, VECTOR, family), random=True)(draw)
 

@@ -23,7 +23,7 @@ class Arguments:
         self._parts = [None if isinstance(p, jax.Array) else p for p in parts]
         self.leaves = tuple(parts[i] for i in self._where)
 
-    def restore(self, leaves: Sequence[Any]) -> Any:
+    def restore(self, leaves: Sequence[object]) -> Any:
         """The arguments with other values of the leaves."""
         parts = list(self._parts)
         for i, leaf in zip(self._where, leaves):
@@ -39,8 +39,9 @@ class _Complex(NamedTuple):
 
 
 def _in_reals(value: object) -> object:
-    complex_ = isinstance(value, jax.Array) and jnp.iscomplexobj(value)
-    return _Complex(jnp.real(value), jnp.imag(value)) if complex_ else value
+    if isinstance(value, jax.Array) and jnp.iscomplexobj(value):
+        return _Complex(jnp.real(value), jnp.imag(value))
+    return value
 
 
 def is_real(x: Array) -> bool:

@@ -1,8 +1,7 @@
 """Functions whose derivatives are whole matrices, for those that can be derived forwards alone (JAX)."""
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -21,7 +20,7 @@ def densely(f: Callable[..., Array]) -> Callable[..., Array]:
     def value(*primals: Array) -> Array:
         return f(*primals)
 
-    def changed(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    def changed(primals: Sequence[Array], tangents: Sequence[Array]) -> tuple[Array, Array]:
         varied = tuple(i for i, t in enumerate(tangents) if not is_zero(t))
         out = value(*primals)
         if not varied:

@@ -5,6 +5,7 @@ steps at the mode, which have its derivatives (`arrays/implicit.py`).
 """
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -15,7 +16,7 @@ import numpy as np
 from ..arrays import namespace
 from ..arrays.base import Array, Real
 from ..arrays.implicit import differentiable
-from ..errors import StanDomainError
+from ..errors import StanDomainError, StanTracingError
 from ..rejection import collected
 from . import laplace, roots
 from .calculus_host import Lift, plain, records
@@ -35,7 +36,7 @@ def marginal(model: Model, search: Search) -> Any:
         StanDomainError: the same on NumPy.
     """
     if namespace((model.arguments, model.covariance)).LIBRARY == "numpy":
-        return float(_by_jax(model, search, "marginal"))
+        return float(_of_data(model, search, "marginal"))
     return _Tensors(model).marginal(search)
 
 
@@ -46,34 +47,62 @@ def latent(model: Model, search: Search) -> tuple[Any, Any]:
         StanDomainError: where the mode is not found, of NumPy's arrays.
     """
     if namespace((model.arguments, model.covariance)).LIBRARY == "numpy":
-        mean, covariance = _by_jax(model, search, "latent")
+        mean, covariance = _of_data(model, search, "latent")
         return mean, covariance
     return _Tensors(model).latent(search)
 
 
-def _by_jax(model: Model, search: Search, what: str) -> Any:
-    """What a function of laplace_jax returns, in double precision, as NumPy arrays.
+def _of_data(model: Model, search: Search, what: str) -> Any:
+    """What `marginal` or `latent` are of NumPy's arrays: by JAX, or PyTorch, which runs conditions on latent values.
 
     Raises:
         StanDomainError: where the mode is not found.
     """
     import jax
 
-    from . import laplace_jax
-
-    def lifted(values: object) -> Any:
-        if isinstance(values, tuple):
-            return tuple(map(lifted, values))
-        known = np.asarray(values)
-        return jax.numpy.asarray(known) if known.dtype.kind == "f" else values
-
-    # without jit, since every call would be compiled anew; where a function rejects, it is NaN there, which tells it
-    with jax.enable_x64(True), jax.ensure_compile_time_eval(), jax.disable_jit(), collected():
-        moved = replace(model, arguments=lifted(model.arguments), covariance=lifted(model.covariance))
-        out = jax.tree.map(np.asarray, getattr(laplace_jax, what)(moved, search))
+    try:
+        out = _by_jax(model, search, what)
+    except (jax.errors.JAXTypeError, StanTracingError):
+        if "torch" not in sys.modules:  # which programs for Pyro have loaded
+            raise
+        out = _by_torch(model, search, what)
     if any(np.isnan(x).any() for x in jax.tree.leaves(out)):
         raise StanDomainError(f"the mode of the latent values was not found in {search.most_steps} steps")
     return out
+
+
+def _lifted(values: object, asarray: Callable[[np.ndarray], object]) -> object:
+    """Values with other arrays for NumPy's of reals."""
+    if isinstance(values, tuple):
+        return tuple(_lifted(v, asarray) for v in values)
+    known = np.asarray(values)
+    return asarray(known) if known.dtype.kind == "f" else values
+
+
+def _on(model: Model, asarray: Callable[[np.ndarray], object]) -> Model:
+    """A model of another library's arrays."""
+    arguments = tuple(_lifted(a, asarray) for a in model.arguments)
+    return replace(model, arguments=arguments, covariance=_lifted(model.covariance, asarray))
+
+
+def _by_torch(model: Model, search: Search, what: str) -> object:
+    import torch
+
+    moved = _on(model, torch.tensor)
+    out = getattr(_Tensors(moved), what)(search)
+    return tuple(map(plain, out)) if isinstance(out, tuple) else plain(out)
+
+
+def _by_jax(model: Model, search: Search, what: str) -> Any:
+    """What a function of laplace_jax returns, in double precision, as NumPy arrays."""
+    import jax
+
+    from . import laplace_jax
+
+    # without jit, since every call would be compiled anew; where a function rejects, it is NaN there, which tells it
+    with jax.enable_x64(True), jax.ensure_compile_time_eval(), jax.disable_jit(), collected():
+        moved = _on(model, jax.numpy.asarray)
+        return jax.tree.map(np.asarray, getattr(laplace_jax, what)(moved, search))
 
 
 class _Tensors:

@@ -106,11 +106,11 @@ def _with_gradient(value: Callable[..., Array], leaves: Sequence[Array], varied:
 def _value_and_slopes(f: Callable[..., Array]) -> Callable[..., tuple[Array, Any]]:
     """A function, and its derivatives in its first argument, computed forwards."""
 
-    def twice(chosen: Any, *rest: Array) -> tuple[Array, Array]:
+    def twice(chosen: Sequence[Array], *rest: Array) -> tuple[Array, Array]:
         out = f(chosen, *rest)
         return out, out
 
-    def of(*arguments: Any) -> tuple[Array, Any]:
+    def of(*arguments: object) -> tuple[Array, Any]:
         slopes, out = jax.jacfwd(twice, has_aux=True)(*arguments)
         return out, slopes
 

@@ -1,13 +1,14 @@
 """Roots of systems of equations in JAX, differentiated by the implicit function theorem."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.typing import DTypeLike
 
 from ..arrays.jax import linalg as linalg_jax
 from ..rejection import Lifted
@@ -45,25 +46,26 @@ def solve(
 class _Equations:
     """The residual of a system as a function of y and of the leaves of its arguments, derived forwards alone."""
 
-    def __init__(self, f: Lifted, split: Arguments, dtype: Any):
+    def __init__(self, f: Lifted, split: Arguments, dtype: DTypeLike):
         self.f, self.split, self.dtype, self.loops = f, split, dtype, Loops()
 
-    def residual(self, y: Array, leaves: Any) -> Array:
+    def residual(self, y: Array, leaves: Sequence[object]) -> Array:
         with forwards(self.loops):
             return jnp.asarray(self.f(y, *self.split.restore(leaves)), self.dtype)
 
-    def watched(self, y: Array, leaves: Any) -> tuple[Array, Array]:
+    def watched(self, y: Array, leaves: Sequence[object]) -> tuple[Array, Array]:
         """The residual, and whether the draw is rejected there."""
         with forwards(self.loops):
             out, flag = self.f.flagged(y, *self.split.restore(leaves))
         return jnp.asarray(out, self.dtype), jnp.asarray(False if flag is None else flag)
 
-    def change(self, y: Array, leaves: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+    def change(self, y: Array, leaves: tuple[object, ...], tangents: tuple[object, ...]) -> Array:
         """What changes of the leaves make of the residual; with loops inside only matrices are derived in reverse."""
-        of_leaves: Any = lambda y, *leaves: self.residual(y, leaves)
+        of_leaves: Callable[..., Array] = lambda y, *leaves: self.residual(y, leaves)
         if self.loops.found:  # as the system has been looked at
             of_leaves = densely(of_leaves)
-        return jax.jvp(partial(of_leaves, y), leaves, tangents)[1]
+        out: Array = jax.jvp(partial(of_leaves, y), leaves, tangents)[1]
+        return out
 
 
 def newton(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
