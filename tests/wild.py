@@ -2,7 +2,8 @@
 
 What a stanc accepts must be translated, for both backends, by the mixed and the comprehensive scheme. On the data
 beside it, or else on mock data that stanc makes, log density and gradient must be Stan's at two points, by stanli;
-where that can't run the program, or differs, those of the program evaluated statement by statement. Programs stand
+where that can't run the program, or differs, those of the program evaluated statement by statement. Transformed
+parameters and generated quantities must be stanli's at one point, but for those that are random. Programs stand
 alone: one process for each, of limited time. What falls short is printed, then the counts.
 
 With `--translate` nothing is computed: what isn't translated is printed, and whether all the stancs refuse it too.
@@ -28,6 +29,7 @@ import stanimport
 from stanimport.inference import read_data, tuples
 from stanlib.errors import StanError
 
+from . import wild_variables
 from .random_programs.referee.containers import Unable
 from .random_programs.referee.ours import stan_order
 from .random_programs.referee.walk import Walker
@@ -35,7 +37,8 @@ from .random_programs.referee.walk import Walker
 POINTS, RELATIVE = 2, 1e-5  # of ill-conditioned covariances and solvers, too
 SUFFIXES = (".json", ".data.json", ".data.R", ".Rdump", ".dump.R")
 SHOWN = (
-    "differs", "equal, stanli alone differs", "fails", "crashes", "no answer in time", "refused, by stanc too",
+    "differs", "variables differ", "equal, stanli alone differs", "fails", "crashes", "no answer in time",
+    "refused, by stanc too",
 )  # fmt: skip
 RANDOM_DATA = re.compile(r"^transformed data \{(?:(?!^\}).)*_rng\(", re.MULTILINE | re.DOTALL)  # as stanc prints it
 INCLUDED = re.compile(r'^\s*#include\s+[<"]?([^\s>"]+)', re.MULTILINE)
@@ -179,7 +182,8 @@ def compared(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
         except (Unable, StanError, RecursionError):
             return "differs", found
         return ("differs", found) if difference(ours, others) else ("equal, stanli alone differs", found)
-    return "equal", ""
+    others = wild_variables.difference(text, data, points[0])
+    return ("variables differ", others) if others else ("equal", "")
 
 
 def difference(ours: dict[str, list[tuple[float, np.ndarray]]], stans: Densities) -> str:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from beside_walker import compare
 from scipy import stats
 from scipy.special import logsumexp
 
@@ -101,3 +102,26 @@ def test_densities_are_those_of_what_the_range_holds(case):
         if np.isfinite(values[0]):
             (slope,) = torch.autograd.grad(other(given), given)
             np.testing.assert_allclose(gradient, slope.numpy(), rtol=1e-9, atol=1e-12)
+
+
+COUNTED = """data { int N; vector[N] x; }
+parameters { real a; vector[N] b; }
+model {
+  for (w in 2:N) {
+    vector[4] z = x[w] * b[1:4];
+    real d = 0; int m = 4;
+    while (m >= 1 && d < 0.431) {
+      if (b[w] > 0.4) { m -= 2; continue; }
+      d += tanh(%s(z[m:])) + mean(z[:m]);
+      m -= 1;
+    }
+    target += d * a;
+  }
+}"""
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "log_sum_exp"])
+@pytest.mark.parametrize("scheme", ["mixed", "comprehensive"])
+def test_open_ranges_of_a_counter_are_known_in_each_iteration(name, scheme):
+    point = np.array([0.7, *B])
+    compare(COUNTED % name, {"N": 5, "x": X.tolist()}, point, "counted", "numpyro", scheme, scanned=True)

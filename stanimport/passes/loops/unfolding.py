@@ -16,7 +16,7 @@ from stanlib.types import INT, REAL, dimensions, scalar_of
 from ...ir import gprob, traversal
 from ...ir.calls import apply, call
 from ...ir.fresh import Fresh
-from ...ir.uses import differing, mentions, written
+from ...ir.uses import differing, mentions
 from ..callees import Functions
 from ..surroundings import Surroundings
 from .accesses import step_indices
@@ -36,8 +36,14 @@ def run(body: Stmts, around: Surroundings) -> Stmts:
 
 
 class _Unfold:
-    def __init__(self, names: Fresh, functions: Functions):
-        self.names, self.functions = names, functions
+    """What is done in a loop, and outside of it: there nobody knows how long a range is that parameters end.
+
+    In a loop sizes that differ between iterations may be known in each, which then run one after the other: ranges
+    that are open at one end, means and sums of integers are left to that.
+    """
+
+    def __init__(self, names: Fresh, functions: Functions, in_loop: bool = False):
+        self.names, self.functions, self.in_loop = names, functions, in_loop
         self.before: list[gprob.Stmt] = []
 
     def block(self, body: Sequence[gprob.Stmt], varying: set[str]) -> Stmts:
@@ -46,12 +52,10 @@ class _Unfold:
     def statement(self, s: gprob.Stmt, varying: set[str]) -> Iterator[gprob.Stmt]:
         """A statement with operations unfolded whose length depends on `varying`, what differs between iterations."""
         if isinstance(s, gprob.For):
-            inside = varying | differing(s)
-            yield replace(s, body=self.block(s.body, inside))
+            inside = _Unfold(self.names, self.functions, in_loop=True)
+            yield replace(s, body=inside.block(s.body, varying | differing(s)))
         elif isinstance(s, gprob.While):
-            inside = varying | written(s.body) if varying else varying
-            condition = self._with_filled_up(s.condition, varying)
-            yield replace(s, condition=condition, body=self.block(s.body, inside))
+            yield s
         elif isinstance(s, gprob.If):
             condition = self._with_filled_up(s.condition, varying)
             then, otherwise = (self.block(b, varying) for b in traversal.bodies(s))
@@ -82,7 +86,7 @@ class _Unfold:
         """A node with the calls in it that take ranges of varying length, each with a range that may be longer."""
 
         def change(n: object) -> object:
-            n = closed(n, varying)
+            n = n if self.in_loop else closed(n, varying)
             made = _filled_up(n, varying) if isinstance(n, gprob.Apply) else None
             return n if made is None or self.functions.draws(n) else made
 
@@ -163,7 +167,9 @@ class _Unfold:
 
     def _summed(self, e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
         """The variable of a sum of varying length, which `before` computes in a loop; None for other expressions."""
-        if e.type not in (REAL, INT) or not (e.function.name in _SUMS or is_law_of_numbers(e.function)):
+        if not (e.function.name in _SUMS or is_law_of_numbers(e.function)):
+            return None
+        if e.type != REAL and (e.type != INT or self.in_loop):
             return None
         count = _varying_count(e.arguments, varying)
         if count is None or self.functions.draws(e):
@@ -180,13 +186,13 @@ class _Unfold:
         self.before.append(gprob.For(e.span, index.name, gprob.int_const(1, e.span), count, (add,)))
         return total
 
-
     def _mean(self, e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
         """The mean of a range of varying length, as a sum divided by its length; Stan has none of nothing."""
-        count = _varying_count(e.arguments, varying)
-        whole = apply("sum", *e.arguments)
-        summed = None if count is None or not isinstance(whole, gprob.Apply) else self._summed(whole, varying)
-        if count is None or summed is None or summed.type != REAL:
+        count, whole = _varying_count(e.arguments, varying), apply("sum", *e.arguments)
+        if self.in_loop or count is None or not isinstance(whole, gprob.Apply):
+            return None
+        summed = self._summed(whole, varying)
+        if summed is None or summed.type != REAL:
             return None
         none = apply("logical_lt", count, gprob.int_const(1, e.span))
         self.before.append(rejected(none, "mean: m has size ", count, ", but must have a non-zero size"))

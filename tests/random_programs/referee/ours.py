@@ -29,7 +29,6 @@ from .outcome import Outcome
 
 # As inference compiles. With less optimization (`xla_backend_optimization_level` 0) XLA gives wrong gradients at times.
 _QUICK = {"xla_cpu_use_fusion_emitters": False}
-_KEY = np.zeros(2, np.uint32)
 PARTS = ("gradient", "variables")  # what is computed besides the log density
 
 
@@ -46,7 +45,7 @@ def translated(text: str, backend: str, scheme: str, without: tuple[str, ...] = 
 def outcomes(
     text: str, data: dict[str, Any], points: Sequence[np.ndarray], backend: str = "numpyro", scheme: str = "mixed",
     without: Sequence[str] = (), jit: bool = True, parts: Sequence[str] = PARTS, blocks: bool = False,
-    scanned: bool = False,
+    scanned: bool = False, seed: int = 0,
 ) -> list[Outcome]:  # fmt: skip
     """What the program computes at each point; an error becomes the reason of a rejection.
 
@@ -58,7 +57,7 @@ def outcomes(
     with _double(backend), small, mock.patch.object(control, "UNROLL", 0 if scanned else control.UNROLL):
         try:
             module = translated(text, backend, scheme, tuple(without))
-            evaluate = _numpyro(module, data, jit, parts) if backend == "numpyro" else _pyro(module, data)
+            evaluate = _numpyro(module, data, jit, parts, seed) if backend == "numpyro" else _pyro(module, data, seed)
         except Exception as e:
             return [Outcome(rejected=_said(e))] * len(points)
         return [_outcome(evaluate, p) for p in points]
@@ -111,14 +110,14 @@ def _double(backend: str) -> Iterator[None]:
 
 
 def _numpyro(
-    module: types.ModuleType, data: dict[str, Any], jit: bool, parts: Sequence[str]
+    module: types.ModuleType, data: dict[str, Any], jit: bool, parts: Sequence[str], seed: int
 ) -> Callable[[np.ndarray], Outcome]:
     posterior = Posterior(module, module.transformed_data(**data))
-    order = stan_order(module.stan.parameters, posterior.shapes)
+    order, key = stan_order(module.stan.parameters, posterior.shapes), np.array([0, seed], np.uint32)
 
     def computed(point: Any) -> Any:
         density = jax.value_and_grad(posterior.log_density) if "gradient" in parts else posterior.log_density
-        return density(point), posterior.everything(_KEY, point) if "variables" in parts else None
+        return density(point), posterior.everything(key, point) if "variables" in parts else None
 
     run = (_compiled if jit else _interpreted)(computed, posterior.size)
 
@@ -145,7 +144,7 @@ def _interpreted(function: Callable[[Any], Any], size: int) -> Callable[[np.ndar
     return lambda point: jax.tree.unflatten(tree, evaluate(traced.jaxpr, point))
 
 
-def _pyro(module: types.ModuleType, data: dict[str, Any]) -> Callable[[np.ndarray], Outcome]:
+def _pyro(module: types.ModuleType, data: dict[str, Any], seed: int) -> Callable[[np.ndarray], Outcome]:
     import torch
 
     from stanimport.inference.methods.pyro_methods import Density
@@ -164,6 +163,7 @@ def _pyro(module: types.ModuleType, data: dict[str, Any]) -> Callable[[np.ndarra
         back = np.empty(len(order))
         back[order] = gradient.numpy()
         constrained = density.constrain(given.detach())
+        torch.manual_seed(seed)
         return Outcome(float(value.detach()), back, entries(module, density.everything(constrained)))
 
     return at
