@@ -27,7 +27,7 @@ COLUMN, (Y, C, X) = A[:, None], (np.array(DATA[n]) for n in "ycx")
 MEANS = COLUMN + B[:, None] * X
 LATE, SEEN = np.array(DATA["late"]) - 1, np.array(DATA["seen"]) - 1
 OF_Y = stats.norm.logpdf(Y, COLUMN, 2)
-ABOVE, BELOW = stats.norm.logsf(C, MEANS, 2), stats.norm.logcdf(C, MEANS, 2)
+ABOVE = stats.norm.logsf(C, MEANS, 2)
 BETWEEN = np.log(stats.norm.cdf(C + 1, MEANS, 2) - stats.norm.cdf(C, MEANS, 2))
 EACH = "for (n in 1:M) target += %s;"
 PRIOR = stats.norm.logpdf(A)

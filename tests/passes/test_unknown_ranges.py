@@ -87,8 +87,7 @@ def steps(a):
 @pytest.mark.parametrize("case", CASES)
 def test_densities_are_those_of_what_the_range_holds(case):
     """With the gradients that PyTorch finds, which knows values."""
-    import torch
-
+    torch = pytest.importorskip("torch", reason="the pyro extra is not installed")
     from stanimport.inference.methods.pyro_methods import Density
 
     statements, expected = CASES[case]
