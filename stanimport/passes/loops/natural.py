@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ...ir import gprob
+from ...ir import gprob, traversal
 from ...ir.calls import apply
 from ...ir.uses import mentions, written
 from ..surroundings import Surroundings
@@ -50,13 +50,7 @@ class Naturals:
 
     def rejections(self, sized: gprob.Sized, name: str) -> Iterator[gprob.Stmt]:
         """Conditions that reject the sizes of a variable that may be negative."""
-        for size in _sizes(sized):
+        for size in (e for n in traversal.walk(sized) if isinstance(n, gprob.Sized) for e in n.shape):
             if not self.holds(size):
                 negative = apply("logical_lt", size, gprob.int_const(0, size.span))
                 yield rejected(negative, f"a size of {name} is negative: ", size)
-
-
-def _sizes(sized: gprob.Sized) -> Iterator[gprob.Expr]:
-    yield from sized.shape
-    for item in sized.items:
-        yield from _sizes(item)
