@@ -10,22 +10,28 @@ import numpy as np
 
 # NumPyro's stack of handlers is one for all threads: models are traced one at a time, and compiled at the same time.
 TRACING = threading.RLock()
-_GENERATOR = "threefry2x32"  # JAX's default one
+# What a caller may have JAX do with programs while they are made, and what ours are written for. Its checks for NaN are
+# for code that should have none: where Stan rejects, a NaN may stand behind what is chosen.
+_SWITCHES: dict[str, Any] = {
+    "disable_jit": False, "default_prng_impl": "threefry2x32", "threefry_partitionable": True, "debug_nans": False,
+    "debug_infs": False, "numpy_rank_promotion": "allow", "numpy_dtype_promotion": "standard",
+    "default_matmul_precision": None,
+}  # fmt: skip
+_GUARDS = ("host_to_device", "device_to_device", "device_to_host")  # of transfers, which are as they have to be
 
 
 def double_precision() -> AbstractContextManager[Any]:
-    """A context in which JAX computes in 64 bits, compiles, and has the generator whose keys `random_keys` makes.
+    """A context in which JAX computes in 64 bits, and with its own defaults whatever the caller's configuration is.
 
-    Afterwards the caller's configuration is as it was.
+    So it compiles, has the generator whose keys `random_keys` makes, and refuses no operation of ours. Afterwards the
+    caller's configuration is as it was.
     """
     import jax  # only now: what JAX compiled runs without it
 
     context: AbstractContextManager[Any] = jax.enable_x64(True)
-    others: list[AbstractContextManager[Any]] = []
-    if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
-        others.append(jax.disable_jit(False))  # which is for code to look at: compiled programs are no such code
-    if jax.config.jax_default_prng_impl != _GENERATOR:  # type: ignore[attr-defined]
-        others.append(jax.default_prng_impl(_GENERATOR))
+    others = [getattr(jax, n)(x) for n, x in _SWITCHES.items() if getattr(jax.config, f"jax_{n}") != x]
+    if any(getattr(jax.config, f"jax_transfer_guard_{way}") not in (None, "allow") for way in _GUARDS):
+        others.append(jax.transfer_guard("allow"))
     return _all_of([context, *others]) if others else context
 
 

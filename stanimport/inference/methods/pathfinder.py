@@ -16,6 +16,7 @@ from ..density.paths import Paths, run
 from ..density.quantities import DrawProcessor
 from ..fits.fit import Fit
 from ..fits.labels import labelled
+from ..precision import double_precision
 from ..running.progress import Progress
 from . import unheeded
 from .importance import RELIABLE, ParetoWarning
@@ -177,7 +178,8 @@ def _smoothed(posterior: Posterior, ratios: np.ndarray) -> tuple[np.ndarray, np.
     """The logarithms of Pareto-smoothed importance weights, and the shape of the Pareto law."""
 
     def make(posterior: Posterior) -> Program:
-        from blackjax.diagnostics import psis_weights
+        with double_precision():  # it makes constants while it is imported
+            from blackjax.diagnostics import psis_weights
 
         return posterior.compiled(psis_weights, ratios)
 

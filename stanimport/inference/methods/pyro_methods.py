@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def double_precision(seed: int) -> Iterator[None]:
-    """torch in double precision, with random numbers of its own; afterwards both are as they were."""
+    """torch in double precision, with gradients and random numbers of its own; afterwards all is as it was."""
     before = torch.get_default_dtype()
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():
         torch.manual_seed(seed)
         torch.set_default_dtype(torch.float64)
         try:

@@ -14,7 +14,7 @@ from jax import Array
 from stanlib.errors import MissingLibraryError
 
 from ..density.posterior import Posterior
-from ..precision import random_keys
+from ..precision import double_precision, random_keys
 from ..programs import Program
 from ..running import interrupts
 from .chains import Draws, default_workers
@@ -24,7 +24,8 @@ from .tracks import Settings
 def blackjax_for(method: str) -> Any:
     """BlackJAX. Raises MissingLibraryError, which names the method, if it is not installed."""
     try:
-        import blackjax
+        with double_precision():  # it makes constants while it is imported
+            import blackjax
     except ImportError:
         raise MissingLibraryError(f"method={method!r} needs BlackJAX: pip install blackjax") from None
     return blackjax
