@@ -71,6 +71,7 @@ class _Specialiser:
         self._refuse_unknown_sizes()
         made = Specialised(replace(self.program, data=data), bodies, tuple(variants))
         if self.traces:
+            _raise(unknown_sizes.of_parameters(made))
             calls = {self._name(c): {self.asked[k] for k in keys} for c, keys in self.calls.items()}
             _raise(recursion.refused(made, calls, {self._name(c) for c in self.ended_by_data}))
         return made
@@ -102,7 +103,7 @@ class _Specialiser:
         times = around.times(body)
         self.caller, self.calls[caller] = caller, set()
         if self.traces:
-            self.refused[caller] = list(unknown_sizes.refused(body, times))
+            self.refused[caller] = list(unknown_sizes.of_loops(body, times))
             if recursion.may_end_by_data(body, times):
                 self.ended_by_data.add(caller)
         facts = Facts.of(body, ownership.analyse(body, times), frozenset(assigned(body)))

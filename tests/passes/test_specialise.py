@@ -56,7 +56,7 @@ def test_one_variant_for_every_combination_of_data_and_parameters():
 LENGTHS = """
 functions {
   matrix missed(int N, int T, matrix p) {
-    matrix[N, T] chi;
+    matrix[rows(p), T] chi;
     for (i in 1:N) { chi[i, T] = 1; for (t in 1:T - 1) chi[i, T - t] = p[i, T - t] * chi[i, T - t + 1]; }
     return chi;
   }
