@@ -2,17 +2,26 @@
 from __future__ import annotations
 
 import ast
+from typing import cast
 
 _STEP = "    "
+_HELD = "stan'"  # what stands for the metadata until all else is written: no Python has it
 
 
 def written(module: ast.Module) -> str:
     """The Python text, in which the assignment of `stan` takes several lines instead of one very long one."""
-    text = ast.unparse(module) + "\n"
-    for s in module.body:
-        if isinstance(s, ast.Assign) and isinstance(s.value, ast.Call) and ast.unparse(s.targets[0]) == "stan":
-            return text.replace(f"\n{ast.unparse(s)}\n", f"\nstan = {_call(s.value)}\n", 1)
-    return text
+    at = next((i for i, s in enumerate(module.body) if _is_metadata(s)), None)
+    if at is None:
+        return ast.unparse(module) + "\n"
+    before, found, after = module.body[:at], cast(ast.Assign, module.body[at]), module.body[at + 1:]
+    held = ast.copy_location(ast.Assign(found.targets, ast.Name(_HELD, ast.Load())), found)
+    text = ast.unparse(ast.Module([*before, held, *after], [])) + "\n"
+    return text.replace(f"\nstan = {_HELD}\n", f"\nstan = {_call(cast(ast.Call, found.value))}\n", 1)
+
+
+def _is_metadata(s: ast.stmt) -> bool:
+    target = s.targets[0] if isinstance(s, ast.Assign) and isinstance(s.value, ast.Call) else None
+    return isinstance(target, ast.Name) and target.id == "stan"
 
 
 def _call(call: ast.Call) -> str:

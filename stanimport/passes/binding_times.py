@@ -81,16 +81,20 @@ class BindingTimes:
         return self.loops[id(s)]
 
 
+_LOOPS = (gprob.For, gprob.ForEach, gprob.While, gprob.Recur)
+
+
 def analyse(
     body: Stmts, dynamic: Iterable[str], callees: Callees, traces: bool = True, random_is_dynamic: bool = False,
     flat: bool = False,
 ) -> BindingTimes:  # fmt: skip
     """Binding times of a body in which the variables `dynamic` are dynamic from the start."""
     times = BindingTimes(callees, traces, random_is_dynamic, flat, set(dynamic))
+    is_straight = not any(isinstance(s, _LOOPS) for s in walk_statements(body))  # nothing runs before what is above it
     while True:
         before = (len(times.dynamic), tuple(times.loops.values()))
         _Walk(times).block(body)
-        if before == (len(times.dynamic), tuple(times.loops.values())):
+        if is_straight or before == (len(times.dynamic), tuple(times.loops.values())):
             return times
 
 
