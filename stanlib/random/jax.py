@@ -34,20 +34,20 @@ class JaxRandom(Random):
         return type(self)(self._next())
 
     def at(self, index: Value) -> JaxRandom:
-        return JaxRandom(streams.fold(self.state, jnp.asarray(index)))
+        return JaxRandom(streams.fold(self.state, index))
 
     def _given(self, draws: Array) -> Value:
         """The draws as they are handed out."""
         return draws
 
     def uniform(self, shape: Shape) -> Value:
-        return self._given(streams.uniforms(self._next(), tuple(shape), jnp.zeros(()).dtype))
+        return self._given(streams.uniforms(self._next(), tuple(shape), jnp.result_type(float)))
 
     def normal(self, shape: Shape) -> Value:
-        return self._given(streams.normals(self._next(), tuple(shape), jnp.zeros(()).dtype))
+        return self._given(streams.normals(self._next(), tuple(shape), jnp.result_type(float)))
 
     def exponential(self, shape: Shape) -> Value:
-        return self._given(streams.exponentials(self._next(), tuple(shape), jnp.zeros(()).dtype))
+        return self._given(streams.exponentials(self._next(), tuple(shape), jnp.result_type(float)))
 
     def gamma(self, alpha: Value, shape: Shape | None = None) -> Value:
         return self._given(jax_laws.gamma(self._next(), *_wide(shape, alpha)))
@@ -86,8 +86,12 @@ def random_of(key: Array) -> JaxRandom:
     return JaxRandom(key) if isinstance(key, jax.core.Tracer) else ConcreteRandom(key)
 
 
-def _wide(shape: Shape | None, *parameters: Value) -> list[Array]:
-    """Parameters as reals, as wide as there are, of one shape: the one given, or that of all of them."""
-    reals = [jnp.asarray(p, jnp.zeros(()).dtype) for p in parameters]
+def _wide(shape: Shape | None, *parameters: Value) -> list[Value]:
+    """Parameters as reals, as wide as there are, of one shape: the one given, or that of all of them.
+
+    Known ones stay NumPy's: where loops run in Python, each operation of JAX takes longer than all of a draw.
+    """
+    dtype = jnp.result_type(float)
+    reals = [jnp.asarray(p, dtype) if isinstance(p, Array) else np.asarray(p, dtype) for p in parameters]
     whole = jnp.broadcast_shapes(*(r.shape for r in reals)) if shape is None else tuple(shape)
-    return [jnp.broadcast_to(r, whole) for r in reals]
+    return [r if r.shape == whole else jnp.broadcast_to(r, whole) for r in reals]

@@ -201,7 +201,7 @@ class Truncated(NumPyroDistribution):
         return xp.where(inside, self.base.log_prob(value) - self.log_normalizer, -xp.inf)
 
     def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> Any:
-        share = open_uniforms(begun(key), (*sample_shape, *self.batch_shape), jnp.zeros(()).dtype)
+        share = open_uniforms(begun(key), (*sample_shape, *self.batch_shape), jnp.result_type(float))
         return _quantile(self.base, self.lower, self.upper, share)
 
 
