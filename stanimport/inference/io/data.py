@@ -24,7 +24,8 @@ from .files import readable
 
 __all__ = ["read_data"]
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
-_MAY_OVERFLOW = re.compile(r"[eE]\+?0*[1-9][0-9][0-9]|[0-9]{200}")  # else no literal is larger than 1e308
+_LARGE_EXPONENT = re.compile(r"[eE]\+?0*[1-9][0-9][0-9]")
+_DIGITS, _ZERO = str.maketrans("123456789", "0" * 9), "0"
 
 
 def read_data(data: Any) -> dict[str, Any]:
@@ -208,7 +209,12 @@ def _guards(text: str) -> dict[str, Any]:
 
         return number
 
-    return {"parse_float": checked(float), "parse_int": checked(int)} if _MAY_OVERFLOW.search(text) else {}
+    return {"parse_float": checked(float), "parse_int": checked(int)} if _may_overflow(text) else {}
+
+
+def _may_overflow(text: str) -> bool:
+    """Whether any number of a JSON text may be larger than 1e308, by its exponent or by its digits."""
+    return bool(_LARGE_EXPONENT.search(text)) or _ZERO * 200 in text.translate(_DIGITS)
 
 
 def _short(text: str) -> str:
