@@ -23,9 +23,10 @@ def of_fit(fit: Result) -> str:
     """A fit as HTML."""
     is_chain = fit.method in ("sample", "generate") and fit.draws_per_chain > 1
     title = f"{escape(fit.program.name)}: {fit.method}, {fit.chains} &times; {fit.draws_per_chain} draws"
-    parts = [f"<p><b>{title}</b></p>", _table(table(fit))]
+    shown = table(fit)
+    parts = [f"<p><b>{title}</b></p>", _table(shown)]
     if fit.method == "sample" and fit.draws_per_chain:
-        parts.append(diagnose(fit)._repr_html_())
+        parts.append(diagnose(fit, shown)._repr_html_())
     if is_chain:
         parts.append(_plots(fit))
     return "\n".join(parts)
