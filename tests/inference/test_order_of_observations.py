@@ -7,6 +7,7 @@ from scipy import stats
 
 import stanimport
 from stanimport.inference import LikelihoodWarning
+from stanimport.inference.fits.replications import ReplicationWarning
 
 N, DRAWS = 4, 3
 PROGRAM = """
@@ -52,6 +53,22 @@ def test_replications_stand_where_the_data_do(case):
 def test_an_expression_that_has_the_same_values_is_none_of_the_data(statement, y):
     with pytest.raises(stanimport.StanError, match="observes an expression of it"):
         fit_of("vector[N]", statement, y).posterior_predictive(seed=1)
+
+
+@pytest.mark.parametrize("statement, name", [("abs(k) ~ poisson(b);", "k"), ("sort_asc(k) ~ poisson(b);", "k"),
+                                             ("for (n in 1:N) target += poisson_lpmf(abs(k[n]) | b[n]);", "k"),
+                                             ("f_lp(abs(k), b);", "k"),
+                                             ("k ~ poisson(b); abs(y) ~ normal(a, 1); target += sum(b[k]);", "y"),
+                                             ])  # fmt: skip
+def test_nor_is_one_of_integers_or_beside_outcomes_that_are_indices(statement, name):
+    module = stanimport.loads(f"""
+      functions {{ void f_lp(array[] int k, vector b) {{ k ~ poisson(b); }} }}
+      data {{ int N; array[N] int k; vector[N] y; real z; }} parameters {{ real a; vector<lower=0>[N] b; }}
+      model {{ z ~ normal(a, 1); {statement} }}""")
+    data, draws = {"N": N, "k": [1, 2, 3, 4], "y": [1, 2, 3, 4], "z": 0}, {"a": VALUES["a"], "b": np.ones((DRAWS, N))}
+    fit = stanimport.generate_quantities(module, data, previous_fit=draws)
+    with pytest.warns(ReplicationWarning, match=f"{name} can't be replicated: a statement observes an expression"):
+        assert "z" in fit.posterior_predictive(seed=1).variables
 
 
 def test_where_the_outcomes_decide_which_statements_run():

@@ -3,8 +3,8 @@
 A statement may observe its data in another order than they are given in (`y[order[n]] ~ ...`, the columns of a matrix),
 or an expression of them (`5 - y ~ ...`). Which it is does not show in the values, of which many may be equal. So the
 model is traced once more for data that are moved by tiny amounts, all different: an observed value that is one of these
-stands where that one does, and one that is none of them is an expression. So is one that is no longer among reals which
-are moved far, to either side: `abs(y)` and `fmax(y, 0)` are y itself nearby.
+stands where that one does, and one that is none of them is an expression. So is one that is no longer among numbers
+which are moved far, to either side: `abs(y)` and `fmax(y, 0)` are y itself nearby.
 """
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def positions(posterior: Posterior, key: jax.Array, trace: Mapping[str, Any]) ->
     moved = _moved(data, np.random.default_rng(_SEED))
     again = _values(posterior, key, trace, moved)
     mixed = _mixed(data, np.random.default_rng(_SEED))
-    far = [(there, _values(posterior, key, trace, there)) for there in _far(data) if there]
+    far = [pair for there in _far(data) if there for pair in _observed_there(posterior, key, trace, there)]
     found: dict[str, np.ndarray | str] = {}
     for name, value in sites.items():
         variable = variable_of(name, posterior.program)
@@ -90,6 +90,16 @@ def _values(
     return {n: _array(s["value"]) for n, s in other.items() if is_observation(s)}
 
 
+def _observed_there(
+    posterior: Posterior, key: jax.Array, trace: Mapping[str, Any], outcomes: Mapping[str, np.ndarray]
+) -> list[tuple[Mapping[str, np.ndarray], dict[str, np.ndarray | None]]]:
+    """Other outcomes, and what the sites observe with them: where the model does not run with all, with each alone."""
+    found = _values(posterior, key, trace, outcomes)
+    if found or len(outcomes) < 2:
+        return [(outcomes, found)]
+    return [({n: v}, _values(posterior, key, trace, {n: v})) for n, v in outcomes.items()]
+
+
 def _array(value: object) -> np.ndarray | None:
     return None if isinstance(value, jax.core.Tracer) else np.asarray(value)
 
@@ -106,9 +116,12 @@ def _apart(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _far(data: Mapping[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
-    """Reals far from where they are, above and below all of them, and in another order: no two alike."""
-    reals = {n: v for n, v in data.items() if v.dtype.kind == "f"}
-    return [{n: side * _beyond(v) for n, v in reals.items()} for side in (1, -1)]
+    """Reals far from where they are, above and below all of them, and in another order: no two alike.
+
+    In the places of integers, too: where these are indices or counts of a loop, the model does not run with them.
+    """
+    numbers = {n: v for n, v in data.items() if v.dtype.kind in "fi"}
+    return [{n: side * _beyond(v) for n, v in numbers.items()} for side in (1, -1)]
 
 
 def _beyond(values: np.ndarray) -> np.ndarray:
