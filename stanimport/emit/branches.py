@@ -39,15 +39,15 @@ def if_(st: Context, s: gprob.If, b: Builder) -> list[ast.stmt]:
 
 def _summing_if(st: Context, s: gprob.If, state: list[str], b: Builder) -> list[ast.stmt]:
     """A branch whose increments of the target are one term: their number does not multiply that of the branches."""
-    total = st.effects.open_sum(st, b)
-    state = [*state, total] if total else state
-    out: list[ast.stmt] = [b.assign(total, b.const(0.0))] if total else []
+    totals = st.effects.open_sum("target__branch", st)
+    state += totals
+    out: list[ast.stmt] = [b.assign(n, b.const(0.0)) for n in totals]
     references = []
     for label, body in (("then", s.then), ("otherwise", s.otherwise)):
         split, made = st.with_random(body, b.const(0), partial(st.block, body), b)
         references.append(st.names.temporary(label))
         out += [*split, b.function(references[-1], state, [*made, b.return_(b.tuple_(list(map(b.name, state))))])]
-    after = st.effects.close_sum("target__branch", total, st, b)
+    after = st.effects.close_sums(st, b)
     condition, carried = st.expr.condition(s.condition), b.tuple_(list(map(b.name, state)))
     call = b.call("ppl.cond", condition, *map(b.name, references), carried)
     return [*out, *st.results(call, state, b), *after]

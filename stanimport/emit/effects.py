@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 from stanlib.dataclass import dataclass
@@ -55,7 +55,11 @@ class _Frame:
 
     kind: str  # "list" in a Python loop, "lifted", or "sum" where the number of terms is unknown
     names: dict[Effect, str]
-    total: str = ""
+    totals: Mapping[str, str] = field(default_factory=dict)  # by the sites of the statements that are summed
+
+    def total(self, site: str) -> str:
+        """The sum that an increment goes to; that of a loop inside is called after its statement, too."""
+        return self.totals[site.partition(".")[0]] if len(self.totals) > 1 else next(iter(self.totals.values()))
 
     def name(self, effect: Effect, statements: Body) -> str:
         for known, name in self.names.items():
@@ -91,7 +95,8 @@ class Effects(ABC):
         if statements.lanes:
             term = b.call("ppl.spread", term)
         if frame.kind == "sum":
-            return [b.assign(frame.total, b.binary(b.name(frame.total), "+", b.call("ppl.total", term)))]
+            total = frame.total(effect.site)
+            return [b.assign(total, b.binary(b.name(total), "+", b.call("ppl.total", term)))]
         name = frame.name(effect, statements)
         if frame.kind == "list":
             return [b.run(b.call(f"{name}.append", term))]
@@ -138,16 +143,29 @@ class Effects(ABC):
 
     # --- loops of unknown length
 
-    def open_sum(self, statements: Body, b: Builder) -> str:
-        """Enter a loop in which increments can only be added up; the name of the sum."""
-        total = statements.names.temporary("total")
-        self.frames.append(_Frame("sum", {}, total))
-        return total
+    def open_sums(self, body: Sequence[gprob.Stmt], statements: Body) -> list[str]:
+        """Enter a loop in which increments can only be added up, those of each statement; the names of the sums."""
+        inside = list(walk_statements(body))
+        if any(isinstance(s, gprob.If) and s.sums for s in inside):
+            return self.open_sum("target__loop", statements)
+        adding = (s.site for s in inside if isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind)))
+        totals = {site: statements.names.temporary("total") for site in dict.fromkeys(adding)}
+        self.frames.append(_Frame("sum", {}, totals))
+        return list(totals.values())
 
-    def close_sum(self, site: str, total: str, statements: Body, b: Builder) -> list[ast.stmt]:
-        self.frames.pop()
-        effect = Effect(statements.fresh.site(site), False, None, b.name(total))
-        return self.add(effect, statements, b)
+    def open_sum(self, site: str, statements: Body) -> list[str]:
+        """Enter bodies whose increments make one sum; its name, alone."""
+        total = statements.names.temporary("total")
+        self.frames.append(_Frame("sum", {}, {site: total}))
+        return [total]
+
+    def close_sums(self, statements: Body, b: Builder) -> list[ast.stmt]:
+        """Leave such: each sum is a site, called after the statement that it is of."""
+        out: list[ast.stmt] = []
+        for site, total in self.frames.pop().totals.items():
+            effect = Effect(statements.fresh.site(f"{site}.sum"), False, None, b.name(total))
+            out += self.add(effect, statements, b)
+        return out
 
 
 class ModelEffects(Effects):
@@ -197,10 +215,13 @@ class NoEffects(Effects):
     def outermost(self, effect: Effect, statements: Body, b: Builder) -> list[ast.stmt]:
         return []
 
-    def open_sum(self, statements: Body, b: Builder) -> str:
-        return ""
+    def open_sums(self, body: Sequence[gprob.Stmt], statements: Body) -> list[str]:
+        return []
 
-    def close_sum(self, site: str, total: str, statements: Body, b: Builder) -> list[ast.stmt]:
+    def open_sum(self, site: str, statements: Body) -> list[str]:
+        return []
+
+    def close_sums(self, statements: Body, b: Builder) -> list[ast.stmt]:
         return []
 
     def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:

@@ -41,15 +41,15 @@ def while_(st: Context, s: gprob.While, b: Builder) -> list[ast.stmt]:
         loop = b.while_(st.expr.condition(s.condition), st.block(s.body))
         return [*st.effects.lists_before(before, b), loop, *st.effects.close_list(before, st, b)]
     state = [st.names[n] for n in st.state(s.body)]
-    total = st.effects.open_sum(st, b)
-    state += [total] if total else []
-    start = [b.assign(total, b.const(0.0))] if total else []
+    totals = st.effects.open_sums(s.body, st)
+    state += totals
+    start = [b.assign(n, b.const(0.0)) for n in totals]
     count = st.names.temporary("count") if st.uses_random((s.condition, s.body)) else ""
     if count:
         state.append(count)
         start.append(b.assign(count, b.const(0)))
     made, body = _while_functions(st, s, state, count, b)
-    after = st.effects.close_sum("target__loop", total, st, b)
+    after = st.effects.close_sums(st, b)
     call = b.call("ppl.while_loop", *map(b.name, made), b.tuple_([b.name(n) for n in state]))
     return [*start, *body, *st.results(call, state, b), *after]
 

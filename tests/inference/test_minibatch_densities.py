@@ -42,6 +42,24 @@ PROGRAMS = {
           y ~ normal(q + 0.1 * to_vector(k), 1);
         }
     """,
+    "loops as long as the rows say": """
+        data { int N; vector[N] y; } parameters { real a; }
+        model {
+          a ~ normal(0, 1);
+          for (n in 1:N) {
+            real s = -3; real t = -1;
+            while (s < y[n]) { s += 1; y[n] ~ normal(a, s + 5); while (t < s * y[n]) { t += 2; target += -a * t; } }
+            while (1) { s += a^2 + 1; if (s > 10) break; y[n] ~ normal(a * s, 1); }
+          }
+        }
+    """,
+    "a loop as long as parameters say, of rows and of none": """
+        data { int N; vector[N] y; } parameters { real a; }
+        model {
+          real s = a; a ~ normal(0, 1);
+          while (s < 3) { s += 1; y ~ normal(s, 1); target += -s * a; }
+        }
+    """,
 }  # fmt: skip
 
 

@@ -76,12 +76,12 @@ def test_both_of_two_rejections_in_a_loop_count(x64):
 
 
 def test_sums_of_loops_and_branches_have_sites_of_their_own(x64):
-    """Each is one site, called after what it is the sum of."""
+    """Each is one site, called after the statement that it is the sum of."""
     loop = "{ real t = x; while (t < 4) { target += -t; t += 1; } } "
     branch = "if (x > 1) { real t = x; while (t < 2) { target += -1; t += 1; } } else target += -x; "
     program = "parameters { real x; } model { x ~ normal(0, 1); " + 2 * loop + 2 * branch + "}"
     found = sites(program, {}, {"x": 0.5})
-    assert len(found) == len(set(found)) and sum(n.startswith("target__loop") for n in found) == 4
+    assert len(found) == len(set(found)) and sum(n.startswith("target__term") and ".sum" in n for n in found) == 4
     expected = -0.125 - 0.5 * np.log(2 * np.pi) - 2 * (0.5 + 1.5 + 2.5 + 3.5) - 2 * 0.5
     assert density(program, {}, {"x": 0.5}) == pytest.approx(expected)
 
