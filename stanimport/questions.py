@@ -20,7 +20,7 @@ from .ir.typed import TypedProgram
 from .room import deep
 from .rows import analysis as rows
 from .schemes import comprehensive, pointwise
-from .schemes.unobserved import unobserved
+from .schemes.unobserved import lines_of_sites, unobserved
 from .source import Source
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def observations(source: Source, options: pipeline.Options, include_paths: Seque
         given = parameters.as_data(checked)
         differs = pointwise.compile(given, Fresh()).model != comprehensive.compile(given, Fresh()).model
         made = _explicit(given, replace(options, scheme=POINTWISE))
-        return Observations(differs, tuple(unobserved(made)))
+        return Observations(differs, tuple(unobserved(made)), lines_of_sites(made))
 
 
 def profiled(source: Source, include_paths: Sequence[Path] = ()) -> list[Profiled]:

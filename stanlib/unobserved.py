@@ -1,6 +1,7 @@
 """Which observations of a program are told apart in its target, and which are not."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 
@@ -12,7 +13,11 @@ class Unobserved(NamedTuple):
 
 
 class Observations(NamedTuple):
-    """Whether the scheme "pointwise" tells observations apart that others do not, and what it does not either."""
+    """Whether the scheme "pointwise" tells observations apart that others do not, and what it does not either.
+
+    `lines` are those of the statements that add to the target, by site.
+    """
 
     are_apart: bool
     unobserved: tuple[Unobserved, ...]
+    lines: Mapping[str, int] = {}

@@ -15,6 +15,7 @@ from stanlib.types import INT, REAL, is_scalar, scalar_of
 from ..ir import gprob, traversal
 from ..ir.calls import apply
 from ..ir.fresh import Fresh, stem
+from ..ir.uses import outcomes
 from ..source import Span
 from .call_graph import closure
 from .normalize import map_blocks
@@ -88,7 +89,7 @@ class _Tracker:
                 value = log_density(s.distribution, s.value) if isinstance(s, gprob.Observe) else total(s.value)
                 yield gprob.Declare(s.span, name, gprob.Sized(REAL), None, value)
             added = gprob.Var(REAL, s.span, name)
-            yield gprob.Factor(s.span, s.site, added)
+            yield s if _is_law(s) else _as_factor(s, added)
             yield self._add(added, s.span)
         else:
             yield s
@@ -116,6 +117,21 @@ class _Tracker:
     def _add(self, term: gprob.Expr, span: Span) -> gprob.Stmt:
         target = gprob.Var(REAL, span, self.target)
         return gprob.Assign(span, gprob.Place(self.target, REAL, span), apply("add", target, term))
+
+
+def _is_law(s: gprob.Observe | gprob.Factor) -> bool:
+    """Whether a statement observes a law of the library, whose single observations count: nothing in it prints."""
+    law = s.distribution.lpdf if isinstance(s, gprob.Observe) else None
+    return isinstance(law, Function) and law.distribution is not None and not any(
+        isinstance(n, gprob.CallUser) for n in traversal.walk(s)
+    )  # fmt: skip
+
+
+def _as_factor(s: gprob.Observe | gprob.Factor, added: gprob.Expr) -> gprob.Factor:
+    """What a statement adds, which is computed before it; it still tells of which outcomes that is the density."""
+    if isinstance(s, gprob.Observe):
+        return gprob.Factor(s.span, s.site, added, outcomes=(s.value,))
+    return replace(s, value=added, outcomes=tuple(outcomes(s)))
 
 
 def _counts_observations(d: gprob.Distribution) -> bool:

@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from stanlib.unobserved import Unobserved
 
-from ..ir import gprob
+from ..ir import gprob, traversal
 from ..ir.provenance import Provenance
 from ..ir.uses import (
     breaks,
@@ -31,6 +31,12 @@ def unobserved(program: gprob.Program) -> list[Unobserved]:
     return [u for s, path in leaves(program.model) for u in found.told(s, path)]
 
 
+def lines_of_sites(program: gprob.Program) -> dict[str, int]:
+    """The lines of the statements of a program that add to the target, by their sites."""
+    return {s.site: s.span.in_main().line for s, _ in leaves(program.model)
+            if isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind))}  # fmt: skip
+
+
 class _Statements:
     def __init__(self, program: gprob.Program):
         self.names = {v.symbol: v.name for v in (*program.data, *program.transformed_data_variables)}
@@ -38,10 +44,16 @@ class _Statements:
         self.dynamic = depending(program.model, {s.name for s in program.model if isinstance(s, gprob.Sample)})
         self.sites = {self.variable(s.site) for s, _ in leaves(program.model)
                       if isinstance(s, (gprob.Observe, gprob.Factor))}  # fmt: skip
+        self.reading = _reading(program.functions)
 
     def variable(self, site: str) -> str:
         """The variable that a site is called after."""
         return site if site in self.names.values() else re.sub(r"__\d+$", "", site)
+
+    def reads_target(self, s: gprob.Factor | gprob.Bind) -> bool:
+        """Whether what a statement adds is computed of the log density so far."""
+        value = s.call if isinstance(s, gprob.Bind) else s.value
+        return any(_reads_target(n, self.reading) for n in self.known.reached(value))
 
     def adds_up(self, loop: gprob.Stmt) -> bool:
         """Whether a loop runs as long as parameters say, so that of what it adds to the target only a sum is known."""
@@ -52,11 +64,16 @@ class _Statements:
 
     def told(self, s: gprob.Stmt, path: Sequence[gprob.Stmt]) -> Iterator[Unobserved]:
         """Of one statement, with those around it, if there is something to be told."""
-        if not isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind)) or not reads(s) & self.dynamic:
+        if not isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind)):
+            return
+        reads_target = not isinstance(s, gprob.Observe) and self.reads_target(s)
+        if not reads_target and not reads(s) & self.dynamic:
             return
         found = self.data(s, any(map(self.adds_up, path)))
         if not found and isinstance(s, gprob.Factor) and not outcomes(s):
             found = self.cut_off(s.value, path)
+        if not found and reads_target:
+            found = {n for n in self.names if self.names[n] in self.sites}
         names = sorted(self.names[n] for n in found)
         if names:
             yield Unobserved(s.span.in_main().line, tuple(names))
@@ -101,3 +118,15 @@ class _Statements:
         """The outcomes of an observation that are told under the name of another, and that no statement observes."""
         found = self.within(s.value) if self.known.has_density(s.value) else set()
         return {n for n in found if self.names[n] not in self.sites} if len(found) > 1 else set()
+
+
+def _reading(functions: Sequence[gprob.FunDef]) -> set[str]:
+    """The functions that read the log density so far, or call one that does."""
+    found: set[str] = set()
+    while more := {f.name for f in functions if any(_reads_target(n, found) for n in traversal.walk(f.body))} - found:
+        found |= more
+    return found
+
+
+def _reads_target(node: object, functions: Set[str]) -> bool:
+    return isinstance(node, gprob.TargetValue) or isinstance(node, gprob.CallUser) and node.function in functions

@@ -7,6 +7,7 @@ from scipy import stats
 
 import stanimport
 from stanimport.inference import LikelihoodWarning
+from stanimport.inference.fits.replications import ReplicationWarning
 
 PROGRAM = """
 functions {{
@@ -79,6 +80,9 @@ APART = {
                                       {"v": stats.norm.logpdf(Z, MEANS, 2)}, 0),
     "by reduce_sum, in a loop": ("target += reduce_sum(partial_log_lik_lpmf, seq, 1, y, rep_array(0, N), m);",
                                  {"y": BY_MEANS}, 0),
+    "beside the target so far": ("y ~ normal(a, 2); if (target() < -1e9) reject(a);", {"y": OF_Y}, 0),
+    "the same, by increments": ("for (n in 1:N) target += normal_lpdf(y[n] | a, 2); if (target() > 1e9) reject(a);",
+                                {"y": OF_Y}, 0),
     "by a condition": ("target += K > 2 ? partial(y, a) : partial(z, a);", {"y": OF_Y}, 0),
 }  # fmt: skip
 # Statements of which observations are not told apart, the lines that are named, and what depends on which data.
@@ -98,6 +102,11 @@ MISSING = {
     "the same, added up": ("real lp = 1; for (n in 1:N) lp -= normal_lccdf(y[n] - 9 | a, 2); target += lp;", {"y"}),
     "as long as parameters say": ("real x = a; while (x < 10) { x += 3; y[1] ~ normal(x, 2); }", {"y"}),
     "until parameters say": ("real x = a; while (1) { x += 3; if (x > 10) break; y[1] ~ normal(x, 2); }", {"y"}),
+    "as long as the data say": ("for (n in 1:N) { real x = -9; while (x < y[n]) { x += 9; y[n] ~ normal(x * a, 2); } }",
+                                {"y"}),
+    "by a function, beside the target so far": ("for (n in 1:N) target += one(y[n], a, 9 + 0 * target());", {"y"}),
+    "the target so far": ("target += -0.5 * target();", {"z"}),
+    "the same, by way of a variable": ("real so_far = target(); a ~ normal(so_far, 1); target += -so_far;", {"z"}),
     "so far": ("real lp = 0; for (n in 1:N) { lp += normal_lpdf(y[n] | a, 2); target += lp; }", {"y"}),
 }
 
@@ -167,6 +176,18 @@ def test_what_transformed_parameters_add():
     assert not found and told[0].startswith("the log likelihood leaves y out")
     found, told = told_apart(fit_of("target += sum(lp);", "vector[N] lp; for (n in 1:N) lp[n] = one(y[n], a, 9);"))
     np.testing.assert_allclose(found["y"], OF_Y, rtol=1e-10)
+
+
+@pytest.mark.parametrize("statement", [
+    "for (n in 1:N) target += mixed(y[n], a);",
+    "for (n in 1:N) target += log_sum_exp(normal_lpdf(y[n] | a, 2), normal_lpdf(y[n] | 0, 2));",
+    "for (n in 1:N) { real x = -9; while (x < y[n]) { x += 9; y[n] ~ normal(x * a, 2); } } y ~ normal(a, 2);",
+])  # fmt: skip
+def test_what_has_no_replications_is_named_with_its_line(statement):
+    fit = fit_of(f"z ~ normal(2 * a, 2);\n{statement}")
+    line = 1 + PROGRAM.format(derived="", statements="@").partition("@")[0].count("\n") + 1
+    with pytest.warns(ReplicationWarning, match=f"y can't be replicated: .*line {line}"):
+        assert set(fit.posterior_predictive(seed=1).variables) == {"z"}
 
 
 def test_replications_of_what_functions_observe():

@@ -14,6 +14,7 @@ from stanlib.dataclass import dataclass
 from stanlib.errors import StanError
 from stanlib.metadata import Program, Variable
 from stanlib.ppl.numpyro import Sums
+from stanlib.unobserved import Unobserved
 
 from ...errors import warn
 from .. import tuples
@@ -24,6 +25,7 @@ from .discrete import observing
 from .positions import assembled, covers, in_order, is_observation, positions, variable_of
 from .prior_draws import NoPriorError, prior_draws
 from .replications import ReplicationWarning, Replicator, over_draws, warn_of_others
+from .summed import summed
 
 if TYPE_CHECKING:
     from .result import Result
@@ -53,7 +55,7 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
     parts = _parts(fit, {n: _width(v) - _width(_present(v)) for n, v in every.items()}, places)
     known = {n: _present(v) for n, v in _together(fit, posterior, every, places).items()}
     own = fit.variables.get("log_lik")
-    without = told_apart(for_numpyro(fit.module)).unobserved
+    without = _without(fit)
     if (parts or without) and own is not None:
         return {"log_lik": own}
     whole = {p.variable for p in parts if p.is_whole}
@@ -64,6 +66,13 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
         told = f"leaves out what line {s.line} adds to the target, which depends on {', '.join(s.data)}"
         warn(f"the log likelihood {told}: it is no log density of single observations", LikelihoodWarning)
     return made
+
+
+def _without(fit: Result) -> list[Unobserved]:
+    """The statements of whose data there are no log densities of single observations, in the order of the text."""
+    known = told_apart(for_numpyro(fit.module))
+    sums = summed(fit.program, (n for n, _ in _sites(fit)), known.lines)
+    return sorted(set(known.unobserved).union(sums))
 
 
 @dataclass(frozen=True)
@@ -135,12 +144,15 @@ def _vectors(datum: object, variable: Variable) -> int | None:
 
 def _observed(fit: Result) -> list[tuple[str, Mapping[str, Any]]]:
     """The sites that observe data; of their values the shapes are known."""
+    return [(n, s) for n, s in _sites(fit) if is_observation(s)]
+
+
+def _sites(fit: Result) -> list[tuple[str, Mapping[str, Any]]]:
+    """All sites of a fit's model."""
     found: list[tuple[str, Mapping[str, Any]]] = []
     posterior = posterior_of(fit)
     with TRACING, double_precision():
-        jax.eval_shape(lambda p: found.extend(
-            (n, s) for n, s in posterior.trace(p)[0].items() if is_observation(s)
-        ), posterior.blank)  # fmt: skip
+        jax.eval_shape(lambda p: found.extend(posterior.trace(p)[0].items()), posterior.blank)
     return found
 
 

@@ -17,6 +17,7 @@ from ..density.quantities import Batched
 from ..modules import for_numpyro, told_apart
 from ..precision import random_keys
 from .positions import assembled, covers, is_observation, positions, trace_of, variable_of
+from .summed import summed
 
 __all__ = ["ReplicationWarning"]
 Arrays = Mapping[str, np.ndarray]
@@ -68,6 +69,7 @@ class Replicator:
         self.posterior = posterior
         self.pieces: dict[str, tuple[str, np.ndarray]] = {}
         self.failed: dict[str, str] = {}
+        self.lines = told_apart(posterior.module).lines
 
     def __call__(self, key: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
         sites = {n: s for n, s in trace.items() if is_observation(s)}
@@ -78,7 +80,8 @@ class Replicator:
             drawn = _drawn(key_of(key, i), site)
             if drawn is None:
                 law = getattr(site["fn"], "CALLED", type(site["fn"]).__name__)
-                self.failed[variable] = f"there is no way to draw from its law, {law}"
+                by = f"in line {self.lines[name]} " if name in self.lines else ""
+                self.failed[variable] = f"there is no way to draw from its law {by}({law})"
                 continue
             if isinstance(where, str):
                 self.failed[variable] = where
@@ -86,6 +89,8 @@ class Replicator:
                 self.failed[variable] = "a statement observes it more than once"
             else:
                 out[name], self.pieces[name] = drawn, (variable, where)
+        for s in summed(self.posterior.program, trace, self.lines):
+            self.failed[s.data[0]] = f"line {s.line} observes it in a loop of unknown length"
         return out
 
     def together(self, drawn: Arrays) -> dict[str, np.ndarray]:
