@@ -191,4 +191,4 @@ def _function(f: gprob.FunDef, names: Fresh) -> gprob.FunDef:
 def _without_effects(block: Stmts) -> Iterator[gprob.Stmt]:
     """Transformed parameters as generated quantities compute them again: the target does not matter there."""
 
-    yield from map_statements(block, lambda s: None if isinstance(s, typed.Increment) else s)
+    yield from map_statements(block, lambda s: None if isinstance(s, (typed.Increment, typed.Tilde)) else s)

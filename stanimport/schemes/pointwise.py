@@ -36,17 +36,29 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
 
 def apart(program: typed.TypedProgram, names: Fresh) -> typed.TypedProgram:
     """The program with its observations apart; as it is if it asks for its log density so far."""
-    bodies = (*program.blocks.values(), *(f.body for f in program.functions))
-    if any(isinstance(n, gprob.TargetValue) for body in bodies for n in traversal.walk(body)):
+    if _reads_target(program):
+        return program
+    program = without_calls(program, names)
+    for change in (_split, _released, _split):
+        program = _with_model(program, change(program))
+    return _with_model(program, lambda body: number_by_number(body, names))
+
+
+def without_calls(program: typed.TypedProgram, names: Fresh) -> typed.TypedProgram:
+    """The program with what functions that add to the target do in place of their calls, where that can be done."""
+    if _reads_target(program):
         return program
     calls = _Calls(program, names)
     for _ in range(_ROUNDS):
         before, program = program, calls.without(program)
         if program == before:
             break
-    for change in (_split, _released, _split):
-        program = _with_model(program, change(program))
-    return _with_model(program, lambda body: number_by_number(body, names))
+    return program
+
+
+def _reads_target(program: typed.TypedProgram) -> bool:
+    bodies = (*program.blocks.values(), *(f.body for f in program.functions))
+    return any(isinstance(n, gprob.TargetValue) for body in bodies for n in traversal.walk(body))
 
 
 def _body(program: typed.TypedProgram) -> Stmts:

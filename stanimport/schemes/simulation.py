@@ -22,13 +22,14 @@ from . import comprehensive, elementwise, mixed
 from .items import taken_apart
 from .mixed import Stmts
 from .parts import draw_parts
+from .pointwise import without_calls
 from .priors import subject
 from .sites import container
 
 
 def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     """The GProb program."""
-    made = comprehensive.compile(program, names)
+    made = comprehensive.compile(without_calls(program, names), names)
     if mixed.reads_target(made):
         return made
     model = taken_apart(made.model, names)
