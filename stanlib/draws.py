@@ -22,13 +22,17 @@ def rng_names(record: Distribution) -> tuple[str, ...]:
     return signatures.parse(record.rng_texts[0]).argument_names if record.rng_texts else record.argument_names
 
 
-def rng_arguments(record: Distribution, arguments: Sequence[object], event_shape: Sequence[int]) -> tuple[Any, ...]:
-    """The arguments of a law's rng, by those of its density and the shape of an observation.
+def rng_arguments(
+    record: Distribution, arguments: Sequence[object], event_shape: Sequence[int], totals: object = None
+) -> tuple[Any, ...]:  # fmt: skip
+    """The arguments of a law's rng, by those of its density, the shape of an observation, and its sums if these count.
 
     Raises:
         NotImplementedError: if the rng needs to know more: the number of trials of a multinomial law.
     """
     known = dict(zip(record.argument_names, arguments)) | {n: event_shape[-1] for n in record.sizes}
+    if totals is not None:
+        known.setdefault("N", totals)
     names = rng_names(record) if record.rng_texts else tuple(known)
     missing = [n for n in names if n not in known]
     if missing:

@@ -36,6 +36,7 @@ class Asked:
 
 
 _asked: ContextVar[Asked | None] = ContextVar("asked", default=None)
+_laws: ContextVar[bool] = ContextVar("laws", default=False)
 
 
 def names(given: Mapping[str, object], program: Program) -> list[str]:
@@ -79,6 +80,21 @@ def drawing(asked: Asked | None) -> Iterator[None]:
         _asked.reset(token)
     for name in {n for n, marks in asked.marks.items() if marks.size} - asked.drawn:
         raise refusal(asked.program, name, "no statement with a law to draw from observes it, or one does in a loop")
+
+
+@contextmanager
+def laws_to_draw_from() -> Iterator[None]:
+    """Within it laws of containers in loops, too, are laws of all iterations, of which else the density is enough."""
+    token = _laws.set(True)
+    try:
+        yield
+    finally:
+        _laws.reset(token)
+
+
+def are_laws_wanted() -> bool:
+    """Whether what is observed in loops is to be drawn as well."""
+    return _laws.get() or _asked.get() is not None
 
 
 def is_drawn(site: str, value: Any) -> bool:

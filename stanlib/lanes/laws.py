@@ -78,6 +78,20 @@ class LaneLaw:
         lanes, own = tuple(y.shape[: len(frame.axes)]), tuple(y.shape[len(frame.axes) :])
         return make(self.record, arrays[1:]), y.reshape(lanes + (1,) * (rank - len(own)) + own)
 
+    def of_containers(self, value: object) -> list[object] | None:
+        """The observations in the lanes of this frame and the parameters of their laws, with an axis for the lanes.
+
+        None where a mask leaves observations out, and but for laws of one container in every lane.
+        """
+        frame = current()
+        values = [operand(v, frame) for v in (value, *self.arguments)]
+        dims = [self.record.event_dims, *map((self.record.argument_dims or {}).get, self.record.argument_names)]
+        if frame.mask is not None or not frame.axes or is_in_place() and any(map(chosen_from, frame.axes)):
+            return None
+        if not self.record.event_dims or any(rank_of(v) != (d or 0) for v, d in zip(values, dims)):
+            return None
+        return [_rows(v, frame) for v in values]
+
 
 def _takes_rows(law: Distribution, values: Sequence[object]) -> bool:
     """Whether a law of numbers takes a vector for every lane (categorical): its density is that of the rows at once."""

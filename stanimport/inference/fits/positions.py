@@ -18,6 +18,7 @@ import numpy as np
 from numpyro import handlers
 from numpyro.distributions import Unit
 
+from stanlib.predicted import laws_to_draw_from
 from stanlib.program import Program
 from stanlib.unknown_outcomes import moved_outcomes
 
@@ -43,7 +44,8 @@ def trace_of(posterior: Posterior, key: jax.Array | np.ndarray, parameters: Mapp
     """The model's trace with given values of the parameters."""
     model = partial(posterior.module.model, **posterior.inputs)
     given = handlers.substitute(model, data=dict(parameters))
-    trace: Mapping[str, Any] = handlers.trace(seeded(given, key)).get_trace()
+    with laws_to_draw_from():
+        trace: Mapping[str, Any] = handlers.trace(seeded(given, key)).get_trace()
     return trace
 
 

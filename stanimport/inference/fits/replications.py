@@ -1,9 +1,13 @@
 """Replications of observed data: draws of the laws that a model's statements `y ~ ...` give them."""
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from stanlib.discrete.asking import Question, asking
@@ -71,17 +75,16 @@ class Replicator:
         self.failed: dict[str, str] = {}
         self.lines = told_apart(posterior.module).lines
 
-    def __call__(self, key: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
+    def __call__(self, key: jax.Array, trace: Mapping[str, Any]) -> dict[str, Any]:
         sites = {n: s for n, s in trace.items() if is_observation(s)}
         places = positions(self.posterior, key, trace)
         out = {}
         for i, (name, site) in enumerate(sites.items()):
             variable, where = variable_of(name, self.posterior.program), places[name]
-            drawn = _drawn(key_of(key, i), site)
-            if drawn is None:
-                law = getattr(site["fn"], "CALLED", type(site["fn"]).__name__)
-                by = f"in line {self.lines[name]} " if name in self.lines else ""
-                self.failed[variable] = f"there is no way to draw from its law {by}({law})"
+            try:
+                drawn = _drawn(key_of(key, i), site)
+            except NotImplementedError as e:
+                self.failed[variable] = f"in line {self.lines[name]} {e}" if name in self.lines else str(e)
                 continue
             if isinstance(where, str):
                 self.failed[variable] = where
@@ -136,20 +139,24 @@ def warn_of_others(module: Module, drawn: Collection[str]) -> None:
         warn(f"draws {told}depends on {', '.join(s.data)}, has no part in them", ReplicationWarning)
 
 
-def all_drawn(key: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
+def all_drawn(key: jax.Array, trace: Mapping[str, Any]) -> dict[str, Any]:
     """Draws of all laws of a trace that observe something, wherever it stands."""
     sites = {n: s for n, s in trace.items() if is_observation(s)}
-    drawn = {n: _drawn(key_of(key, i), s) for i, (n, s) in enumerate(sites.items())}
-    return {n: v for n, v in drawn.items() if v is not None}
+    drawn = {}
+    for i, (name, site) in enumerate(sites.items()):
+        with suppress(NotImplementedError):
+            drawn[name] = _drawn(key_of(key, i), site)
+    return drawn
 
 
-def _drawn(key: Any, site: Mapping[str, Any]) -> Any:
-    """A draw of what a site observes, None if its law has no way to draw."""
-    try:
-        with drawn_by_streams():
-            return site["fn"].sample(key, _missing_axes(site))
-    except NotImplementedError:
-        return None
+def _drawn(key: jax.Array, site: Mapping[str, Any]) -> Any:
+    """A draw of what a site observes, of counts whose law has no total as many. Raises NotImplementedError."""
+    law = site["fn"]
+    if hasattr(law, "totals") and len(law.event_shape) == 1:
+        law = copy.copy(law)
+        law.totals = jnp.sum(jnp.asarray(site["value"]), axis=-1)
+    with drawn_by_streams():
+        return law.sample(key, _missing_axes(site))
 
 
 def _missing_axes(site: Mapping[str, Any]) -> tuple[int, ...]:

@@ -24,9 +24,10 @@ from ...lanes.padding import padded, widest  # noqa: F401
 from ...lanes.predictors import predictor  # noqa: F401
 from ...lanes.recurrences import at_any, previous  # noqa: F401
 from ...lanes.reductions import add_to, last, running_sum, unbroken  # noqa: F401
+from ...lanes.values import known_shape
 from ...lifted import lifted_under
 from ...metadata import Program
-from ...predicted import require_law
+from ...predicted import are_laws_wanted, require_law
 from ...random.jax import JaxRandom, random_of
 from ...rejection import pending
 from ..declared_domains import check_domain
@@ -64,6 +65,7 @@ from .control import (  # noqa: F401
 )  # fmt: skip
 from .distributions import Improper, Restricted, Truncated, Uninformed, make
 from .elements import by_elements  # noqa: F401
+from .lane_laws import LawsOfLanes
 from .networks import TRAINED, call_network  # noqa: F401
 from .priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
 from .sites import discrete, is_predicting, is_unconditioned, latent, observed, weighted  # noqa: F401
@@ -162,12 +164,23 @@ def observe(name: str, distribution: object, value: object) -> None:
     """An observed site, its log_prob with one entry per observation."""
     if isinstance(distribution, (LaneLaw, TruncatedLaneLaw)):
         made = distribution.observed(value, make_placed)
+        if made is None and are_laws_wanted():
+            made = _in_lanes(distribution, value)
         if made is None:
             observe_terms(name, distribution.log_prob(value))
             return
         distribution, value = made
     distribution = take_up(distribution, value)
     observed(name, distribution, value)
+
+
+def _in_lanes(law: LaneLaw | TruncatedLaneLaw, value: object) -> tuple[LawsOfLanes, object] | None:
+    """The laws of containers in all lanes as one to draw from, and the observations; None where there is none."""
+    if not isinstance(law, LaneLaw) or (rows := law.of_containers(value)) is None:
+        return None
+    (densities,) = join([law.log_prob(value)])
+    y, *arguments = rows
+    return LawsOfLanes(law.record, arguments, tuple(known_shape(y)[1:]), jnp.asarray(_rejecting(densities))), y
 
 
 def factor(name: str, value: object) -> None:
@@ -236,7 +249,6 @@ def factor_terms(name: str, *parts: object) -> None:
 class Terms(dist.Distribution):
     """Log densities that were computed elsewhere."""
 
-    CALLED = "one of which only the density is known"
     pytree_data_fields = ("log_densities",)
 
     def __init__(self, log_densities: Any):
@@ -249,7 +261,7 @@ class Terms(dist.Distribution):
         return self.log_densities
 
     def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> Any:
-        raise NotImplementedError("the program computes these densities itself: there is no law to draw from")
+        raise NotImplementedError("only its density is known: there is no law to draw from")
 
 
 class Sums(Terms):

@@ -42,6 +42,7 @@ class StanDistribution(NumPyroDistribution):
     arg_constraints: dict[str, Any] = {}
     pytree_data_fields = ("arguments", "rejected")
     rejected, place = laws.NEVER, None
+    totals: object = None  # of observed counts, where draws need to know them; NumPyro's own laws have none
     pytree_aux_fields = ("record",)
 
     def __init__(
@@ -59,7 +60,7 @@ class StanDistribution(NumPyroDistribution):
         return jnp.asarray(laws.statement_log_prob(self, self.record, value, _each))
 
     def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> jax.Array:
-        given = laws.rng_arguments(self.record, self.arguments, self.event_shape)
+        given = laws.rng_arguments(self.record, self.arguments, self.event_shape, getattr(self, "totals", None))
         return draw(self.record, given, key, sample_shape)
 
 
