@@ -71,6 +71,35 @@ def test_of_a_fit_by_optimization(beta_module):
     assert mode.posterior_predictive(seed=1).stan_variable("y").shape == (1, 10)
 
 
+DECLARED = {
+    "array[N] int<lower=0, upper=N> y": ("poisson(m)", lambda y: y > 3),
+    "vector<lower=x>[N] y": ("normal(m, 1)", lambda y: y < [0, 0.5, 1]),
+    "array[N] real<upper=2> y": ("normal(m, 1)", lambda y: y > 2),
+    "ordered[N] y": ("normal(m, 1)", lambda y: np.diff(y, axis=1) < 0),
+    "vector<lower=0>[N] y": ("exponential(m)", lambda y: y < 0),
+    "simplex[N] y": ("dirichlet(rep_vector(m, N))", lambda y: y < 0),
+}
+
+
+@pytest.mark.parametrize("declaration", DECLARED)
+def test_draws_that_are_no_data_are_told(declaration):
+    law, is_outside = DECLARED[declaration]
+    module = stanimport.loads(f"data {{ int N; vector[N] x; {declaration}; }} parameters {{ real m; }}"
+                              f" model {{ m ~ normal(1, 0.1); y ~ {law}; }}")  # fmt: skip
+    y = {"a": [0, 1, 2], "s": [0, 0.2, 0.8]}.get(declaration[0], [1, 1.2, 2])
+    data, draws = {"N": 3, "x": [0, 0.5, 1.0], "y": y}, {"m": np.full(400, 1.2)}
+    fit = stanimport.generate_quantities(module, data, previous_fit=draws)
+    new = {"N": 3, "x": [0, 0.5, 1.0]}
+    for made in (lambda: fit.posterior_predictive(seed=1), lambda: fit.posterior_predictive(new, seed=1),
+                 lambda: stanimport.prior_predictive(module, new, draws=400, seed=1)):  # fmt: skip
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", ReplicationWarning)
+            wrong = is_outside(made().stan_variable("y")).any(axis=1).sum()
+        expected = f"in {wrong} of 400 draws y lies outside of what it is declared as, {declaration}"
+        assert [str(w.message).rpartition(",")[0] for w in told] == ([expected] if wrong else [])
+    assert (wrong > 0) == ("exponential" not in law and "dirichlet" not in law)
+
+
 def test_time_series_are_predicted_one_step_ahead():
     module = stanimport.loads("""
 data { int N; vector[N] y; }

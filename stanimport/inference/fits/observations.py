@@ -24,7 +24,7 @@ from ..precision import TRACING, double_precision
 from .discrete import observing
 from .positions import assembled, covers, in_order, is_observation, positions, variable_of
 from .prior_draws import NoPriorError, prior_draws
-from .replications import ReplicationWarning, Replicator, over_draws, warn_of_others
+from .replications import ReplicationWarning, Replicator, over_draws, warn_of_others, warn_of_outside
 from .summed import summed
 
 if TYPE_CHECKING:
@@ -245,6 +245,7 @@ def posterior_predictive(fit: Result) -> dict[str, np.ndarray]:
     if replicator.failed:
         warn(replicator.told(), ReplicationWarning)
     warn_of_others(fit.module, made)
+    warn_of_outside(posterior, made)
     return made
 
 

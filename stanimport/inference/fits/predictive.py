@@ -24,7 +24,16 @@ from .discrete import observing
 from .labels import labelled, of_data
 from .positions import is_observation, trace_of, variable_of
 from .prior_draws import of_one_prior, prior_draws
-from .replications import Arrays, ReplicationWarning, Replicator, all_drawn, of_one, over_draws, warn_of_others
+from .replications import (
+    Arrays,
+    ReplicationWarning,
+    Replicator,
+    all_drawn,
+    of_one,
+    over_draws,
+    warn_of_others,
+    warn_of_outside,
+)
 from .result import declared
 
 __all__ = ["Predictions", "prior_predictive"]
@@ -301,6 +310,7 @@ def _predictions(
     if replicator.failed:
         warn(replicator.told(), ReplicationWarning)
     _warn_of_undrawn(made)
+    warn_of_outside(posterior, made)
     data = {n: v for n, v in posterior.inputs.items() if n not in lacking}
     found = Predictions(posterior.program, kind, made, {}, data, seed)
     found.failed = dict(replicator.failed)

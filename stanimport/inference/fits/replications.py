@@ -20,6 +20,7 @@ from ..density.posterior import Posterior
 from ..density.quantities import Batched
 from ..modules import for_numpyro, told_apart
 from ..precision import random_keys
+from .declared_bounds import outside
 from .positions import assembled, covers, is_observation, positions, trace_of, variable_of
 from .summed import summed
 
@@ -137,6 +138,12 @@ def warn_of_others(module: Module, drawn: Collection[str]) -> None:
     for s in told_apart(for_numpyro(module)).unobserved if drawn else ():
         told = f"{', '.join(drawn)} by the laws of statements `~` alone: what line {s.line} adds to the target, which "
         warn(f"draws {told}depends on {', '.join(s.data)}, has no part in them", ReplicationWarning)
+
+
+def warn_of_outside(posterior: Posterior, drawn: Arrays) -> None:
+    """Tell of draws that are none that the program takes as data."""
+    for told in outside(posterior.module, posterior.inputs, drawn):
+        warn(told, ReplicationWarning)
 
 
 def all_drawn(key: jax.Array, trace: Mapping[str, Any]) -> dict[str, Any]:
