@@ -19,6 +19,7 @@ from ..ir.uses import (
     outcomes,
     reads,
     walk_statements,
+    writes,
 )
 
 
@@ -45,6 +46,7 @@ class _Statements:
         self.sites = {self.variable(s.site) for s, _ in leaves(program.model)
                       if isinstance(s, (gprob.Observe, gprob.Factor))}  # fmt: skip
         self.reading = _reading(program.functions)
+        self.conditions = _conditions(program.model)
 
     def variable(self, site: str) -> str:
         """The variable that a site is called after."""
@@ -95,9 +97,14 @@ class _Statements:
         Data that are nothing but places, as pairs of neighbours are, count where the program has no other observations.
         """
         if not self.known.has_density(e):
-            found = self.known.of(e)
+            found = self.known.of(e) | self.deciding(e)
             return found if found or self.sites & {*self.names.values()} else self.mentioned(e)
         return {n for d in self.known.reached(e) if is_density_of(d) for n in self.known.of(d.arguments[0])}
+
+    def deciding(self, e: gprob.Expr) -> set[str]:
+        """The data that decide which values its variables have, as what is counted: `if (k[n] == 0) zeros += 1;`."""
+        names = {n.name for n in self.known.reached(e) if isinstance(n, gprob.Var)}
+        return {n for name in names for c in self.conditions.get(name, ()) for n in self.known.of(c)}
 
     def cut_off(self, e: gprob.Expr, path: Sequence[gprob.Stmt]) -> set[str]:
         """The data of the laws whose distribution functions a value holds, and of how often a loop adds it.
@@ -130,3 +137,12 @@ def _reading(functions: Sequence[gprob.FunDef]) -> set[str]:
 
 def _reads_target(node: object, functions: Set[str]) -> bool:
     return isinstance(node, gprob.TargetValue) or isinstance(node, gprob.CallUser) and node.function in functions
+
+
+def _conditions(body: Sequence[gprob.Stmt]) -> dict[str, list[gprob.Expr]]:
+    """The conditions under which variables are given values."""
+    found: dict[str, list[gprob.Expr]] = {}
+    for s, path in leaves(body):
+        for name in writes(s):
+            found.setdefault(name, []).extend(t.condition for t in path if isinstance(t, (gprob.If, gprob.While)))
+    return found

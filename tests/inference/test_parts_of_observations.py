@@ -44,6 +44,7 @@ ONE = {
                  np.where(np.equal(C, 0), NEAR, stats.norm.logpdf(Y))),
     "two laws, by parameters": ("for (n in 1:N) if (a > 0) y[n] ~ normal(a, 2); else y[n] ~ normal(0, 1);",
                                 np.where(COLUMN > 0, NEAR, stats.norm.logpdf(Y))),
+    "two laws, one of them in no draw": ("if (a > -9) y ~ normal(a, 2); else y ~ normal(0, 1);", NEAR),
     "parts": ("y[3:4] ~ normal(a, 2); y[1:2] ~ normal(0, 1);",
               np.concatenate([np.broadcast_to(stats.norm.logpdf(Y[:2]), (3, 2)), NEAR[:, 2:]], axis=1)),
     "rows and columns": ("""for (i in 1:2) for (n in 1:N) if (d[i, n]) M[i, n] ~ normal(a, 2);

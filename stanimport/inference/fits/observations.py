@@ -256,11 +256,15 @@ def _tell(what: str, error: StanError) -> None:
 def _merged(
     sites: Mapping[str, np.ndarray], program: Program, without: Container[str] = ()
 ) -> dict[str, np.ndarray]:
-    """Several statements on the same data (`y`, `y__2`) stay apart; every name without the suffix if it is free."""
+    """Several statements on the same data (`y`, `y__2`) stay apart; every name without the suffix if it is free.
+
+    Those that observe nothing, for no draw reaches them, are left out beside others.
+    """
     out: dict[str, np.ndarray] = {}
+    observing = {variable_of(n, program) for n, v in sites.items() if v.size}
     for name, value in sites.items():
         plain = variable_of(name, program)
-        if plain in without:
+        if plain in without or not value.size and plain in observing:
             continue
         out[name if plain in out else plain] = value
     return out
