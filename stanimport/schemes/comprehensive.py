@@ -17,6 +17,7 @@ from ..ir import gprob, typed
 from ..ir.fresh import Fresh, stem
 from ..ir.gprob import is_density
 from .censored import of_censored
+from .decided import of_known_value
 from .entries import of_observations
 from .likelihoods import Likelihoods
 from .sites import root
@@ -132,6 +133,8 @@ class _Effects:
             return gprob.Factor(s.span, site, s.value, outcomes=outcomes)
         value, before = of_observations(s, self.likelihoods) or (s.value, self.likelihoods.before(s))
         every = (*self.likelihoods.within(s.value), *(before or ()))
+        if self.censored and not every and (known := of_known_value(s, self.likelihoods, self.data)) is not None:
+            every = before = (known,)
         named = next((root(y) for y in every if root(y) in self.data), None)
         if named is None or before is None:
             return gprob.Factor(s.span, self.names.site("target__term"), s.value)

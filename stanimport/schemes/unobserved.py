@@ -74,6 +74,8 @@ class _Statements:
         found = self.data(s, any(map(self.adds_up, path)))
         if not found and isinstance(s, gprob.Factor) and not outcomes(s):
             found = self.cut_off(s.value, path)
+        if not found and isinstance(s, gprob.Factor) and not any(map(names_in, outcomes(s))):
+            found = self.under(path)
         if not found and reads_target:
             found = {n for n in self.names if self.names[n] in self.sites}
         names = sorted(self.names[n] for n in found)
@@ -100,6 +102,12 @@ class _Statements:
             found = self.known.of(e) | self.deciding(e)
             return found if found or self.sites & {*self.names.values()} else self.mentioned(e)
         return {n for d in self.known.reached(e) if is_density_of(d) for n in self.known.of(d.arguments[0])}
+
+    def under(self, path: Sequence[gprob.Stmt]) -> set[str]:
+        """The data of each iteration that decide whether a statement is reached: `if (k[n] > 0) target += lq;`."""
+        loops = {t.name for t in path if isinstance(t, (gprob.For, gprob.ForEach))}
+        conditions = (t.condition for t in path if isinstance(t, gprob.If) and mentions(t.condition, loops))
+        return {n for c in conditions for n in self.known.of(c)}
 
     def deciding(self, e: gprob.Expr) -> set[str]:
         """The data that decide which values its variables have, as what is counted: `if (k[n] == 0) zeros += 1;`."""

@@ -106,6 +106,7 @@ MISSING = {
                                 {"y"}),
     "by a function, beside the target so far": ("for (n in 1:N) target += one(y[n], a, 9 + 0 * target());", {"y"}),
     "what is counted": ("real high = 0; for (n in 1:N) if (y[n] > 1) high += 1; target += -high * a;", {"y"}),
+    "what the data of a row decide": ("for (n in 1:N) if (y[n] > 1) target += -a;", {"y"}),
     "the target so far": ("target += -0.5 * target();", {"z"}),
     "the same, by way of a variable": ("real so_far = target(); a ~ normal(so_far, 1); target += -so_far;", {"z"}),
     "so far": ("real lp = 0; for (n in 1:N) { lp += normal_lpdf(y[n] | a, 2); target += lp; }", {"y"}),

@@ -45,6 +45,12 @@ ONE = {
     "two laws, by parameters": ("for (n in 1:N) if (a > 0) y[n] ~ normal(a, 2); else y[n] ~ normal(0, 1);",
                                 np.where(COLUMN > 0, NEAR, stats.norm.logpdf(Y))),
     "two laws, one of them in no draw": ("if (a > -9) y ~ normal(a, 2); else y ~ normal(0, 1);", NEAR),
+    "inflated": ("""for (n in 1:N) if (y[n] == 2) target += log_sum_exp(-1, normal_lpdf(2 | a, 2) - 2);
+                    else target += normal_lpdf(y[n] | a, 2) - 2;""",
+                 np.where(Y == 2, np.logaddexp(-1, NEAR - 2), NEAR - 2)),
+    "hurdles": ("""for (n in 1:N) if (y[n] > 2) target += -exp(a);
+                   else target += normal_lpdf(y[n] | a, 2) + log1m_exp(-1);""",
+                np.where(Y > 2, -np.exp(COLUMN), NEAR + np.log1p(-np.exp(-1)))),
     "parts": ("y[3:4] ~ normal(a, 2); y[1:2] ~ normal(0, 1);",
               np.concatenate([np.broadcast_to(stats.norm.logpdf(Y[:2]), (3, 2)), NEAR[:, 2:]], axis=1)),
     "rows and columns": ("""for (i in 1:2) for (n in 1:N) if (d[i, n]) M[i, n] ~ normal(a, 2);
