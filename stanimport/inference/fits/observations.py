@@ -261,10 +261,10 @@ def _merged(
     Those that observe nothing, for no draw reaches them, are left out beside others.
     """
     out: dict[str, np.ndarray] = {}
-    observing = {variable_of(n, program) for n, v in sites.items() if v.size}
+    observing = {variable_of(n, program) for n, v in sites.items() if np.size(v)}
     for name, value in sites.items():
         plain = variable_of(name, program)
-        if plain in without or not value.size and plain in observing:
+        if plain in without or not np.size(value) and plain in observing:
             continue
         out[name if plain in out else plain] = value
     return out
