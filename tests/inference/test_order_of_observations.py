@@ -99,7 +99,8 @@ def test_log_densities_stand_where_the_data_do():
 
 
 PARTS = {  # the statements, and how many of the four numbers of y are observed: None where all are
-    "censored": ("for (n in 1:N) if (y[n] < 3) y[n] ~ normal(a, 1); else target += normal_lccdf(3 | a, 1);", 3),
+    "censored": ("for (n in 1:N) if (y[n] < 3) y[n] ~ normal(a, 1); else target += normal_lccdf(3 | a, 1);", None),
+    "those below a bound": ("for (n in 1:N) if (y[n] < 3) y[n] ~ normal(a, 1);", 3),
     "the known ones": ("y[{1, 4}] ~ normal(a, 1);", 2),
     "parts of all": ("y[1:3] ~ normal(a, 1); y[4] ~ normal(a, 2);", None),
     "all": ("y ~ normal(a, 1);", None),
@@ -123,7 +124,8 @@ def test_a_log_likelihood_of_a_part_of_the_data_says_so(case):
 def test_a_program_s_own_log_likelihood_stands_for_one_of_a_part():
     """Of the censored number, too."""
     module = stanimport.loads("""data { int N; vector[N] y; } parameters { real a; }
-      model { for (n in 1:N) if (y[n] < 3) y[n] ~ normal(a, 1); else target += normal_lccdf(3 | a, 1); }
+      model { int above = 0; for (n in 1:N) if (y[n] < 3) y[n] ~ normal(a, 1); else above += 1;
+        target += above * normal_lccdf(3 | a, 1); }
       generated quantities { vector[N] log_lik;
         for (n in 1:N) log_lik[n] = y[n] < 3 ? normal_lpdf(y[n] | a, 1) : normal_lccdf(3 | a, 1); }""")
     y = np.array([0.5, 3.0, 1.0])

@@ -45,6 +45,8 @@ ONE = {
     "two laws, by parameters": ("for (n in 1:N) if (a > 0) y[n] ~ normal(a, 2); else y[n] ~ normal(0, 1);",
                                 np.where(COLUMN > 0, NEAR, stats.norm.logpdf(Y))),
     "two laws, one of them in no draw": ("if (a > -9) y ~ normal(a, 2); else y ~ normal(0, 1);", NEAR),
+    "censored at a number": ("for (n in 1:N) if (y[n] < 3) y[n] ~ normal(a, 2); else target += normal_lccdf(3 | a, 2);",
+                             np.where(Y < 3, NEAR, ABOVE)),
     "inflated": ("""for (n in 1:N) if (y[n] == 2) target += log_sum_exp(-1, normal_lpdf(2 | a, 2) - 2);
                     else target += normal_lpdf(y[n] | a, 2) - 2;""",
                  np.where(Y == 2, np.logaddexp(-1, NEAR - 2), NEAR - 2)),
