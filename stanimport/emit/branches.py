@@ -40,7 +40,7 @@ def if_(st: Context, s: gprob.If, b: Builder) -> list[ast.stmt]:
 def _summing_if(st: Context, s: gprob.If, state: list[str], b: Builder) -> list[ast.stmt]:
     """A branch whose increments of the target are one term: their number does not multiply that of the branches."""
     totals = st.effects.open_sum("target__branch", st)
-    state += totals
+    state = [*state, *totals]
     out: list[ast.stmt] = [b.assign(n, b.const(0.0)) for n in totals]
     references = []
     for label, body in (("then", s.then), ("otherwise", s.otherwise)):
