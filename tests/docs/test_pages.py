@@ -21,7 +21,7 @@ SHORT = [
     (r"(iter_warmup|iter_sampling|num_warmup|num_samples)=\d+", r"\1=100"),
     (r"4000 // 4", "100"), (r"\(1000, 8\)", "(100, 8)"),
     (r"jax.random.PRNGKey\(2\), 500", "jax.random.PRNGKey(2), 50"),
-    (r"N, K = 10+_000_000", "N, K = 20_000"), (r"iter=[\d_]+", "iter=300"),
+    (r"N, K = 10+_000_000", "N, K = 20_000"), (r"size=200_000", "size=20_000"), (r"iter=[\d_]+", "iter=300"),
 ]  # fmt: skip
 
 
