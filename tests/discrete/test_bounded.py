@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from interpreted import traced
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
 
@@ -38,9 +39,10 @@ def test_sums_are_those_over_programs_with_data(name):
     known = stanimport.loads(text.replace("%data%", "int s;").replace("%discrete%", ""))
     with jax.enable_x64(True):
         point = np.random.default_rng(2).normal(0, 0.5, 3)
-        found = jax.value_and_grad(condition(summed, GIVEN).log_density)(point)
+        found = traced(jax.value_and_grad(condition(summed, GIVEN).log_density), point)
         each = [condition(known, {**GIVEN, "s": s}).log_density for s in range(1, T + 2)]
-        by_hand = jax.value_and_grad(lambda q: jax.nn.logsumexp(jax.numpy.stack([f(q) for f in each])))(point)
+        total = lambda q: jax.nn.logsumexp(jax.numpy.stack([f(q) for f in each]))
+        by_hand = traced(jax.value_and_grad(total), point)
     np.testing.assert_allclose(float(found[0]), float(by_hand[0]), rtol=1e-12)
     np.testing.assert_allclose(np.asarray(found[1]), np.asarray(by_hand[1]), rtol=1e-10, atol=1e-10)
 
