@@ -140,7 +140,7 @@ def rebuilt(node: N, new: Mapping[str, object]) -> N:
 
 
 @cache
-def _names_of(kind: Any) -> tuple[str, ...]:
+def _names_of(kind: type[Node]) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind))
 
 
