@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import random_batches
 from batch_programs import LOCAL, NO_SUM, REFUSED, UNBIASED
+from scipy import stats
 
 import stanimport
 from stanimport import pipeline, questions
@@ -239,10 +240,18 @@ def test_a_minibatch_names_a_declared_size():
         module.model.minibatch(N=2)(N=3, y=np.zeros(3))
 
 
-def test_loops_of_unknown_length_are_refused_when_called():
-    loop = "real t = m; while (t > 1) { target += -t; t -= 1; } y ~ normal(m, 1);"
+def test_what_a_loop_of_unknown_length_adds_is_scaled_as_each_of_its_statements():
+    loop = "real t = m; while (t > 1) { target += -t; y ~ normal(t, 2); t -= 1; } y ~ normal(m, 1);"
     module = stanimport.loads(LOCAL.format("real<lower=0> m;", loop))
-    with pytest.raises(stanimport.StanError, match="loop of unknown length"):
+    found = numpyro_density(module, {"N": 1, "y": np.array([0.4])}, {"m": 2.5}, module.model.minibatch(N=10))
+    of_a_row = stats.norm.logpdf(0.4, 2.5, 1) + stats.norm.logpdf(0.4, [2.5, 1.5], 2).sum()
+    np.testing.assert_allclose(found, 10 * of_a_row - 2.5 - 1.5, rtol=1e-6)
+
+
+def test_a_sum_of_several_statements_can_not_be_told_apart():
+    many = " ".join(f"y ~ normal({i}, 1);" for i in range(17))
+    module = stanimport.loads(LOCAL.format("real<lower=0> m;", f"if (m > 1) {{ {many} }}"))
+    with pytest.raises(stanimport.StanError, match="what target__branch.sum is a sum of can't be told"):
         numpyro_density(module, {"N": 1, "y": np.zeros(1)}, {"m": 0.5}, module.model.minibatch(N=10))
 
 
