@@ -69,6 +69,17 @@ def own_nodes(s: gprob.Stmt) -> Iterator[traversal.Node]:
         stack += traversal.children(node)
 
 
+def sizes(node: object) -> Sequence[gprob.Expr]:
+    """What of a node itself decides shapes: sizes, the bounds of a range, arguments of functions that are sizes."""
+    if isinstance(node, gprob.Sized):
+        return node.shape
+    if isinstance(node, gprob.Range):
+        return [b for b in (node.lower, node.upper) if b is not None]
+    if isinstance(node, gprob.Apply):
+        return [node.arguments[i] for i in node.function.shape_arguments]
+    return ()
+
+
 # --- of one statement ------------------------------------------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ from stanlib.dataclass import dataclass
 
 from ..ir import gprob, traversal
 from ..ir.gprob import Loop
-from ..ir.uses import escapes, walk_statements
+from ..ir.uses import escapes, sizes, walk_statements
 from .nests import Nest
 from .passed_functions import deciding
 
@@ -290,12 +290,8 @@ def own_shapes(s: gprob.Stmt, callees: Callees) -> Iterator[gprob.Expr]:
     stack: list[object] = [c for c in traversal.children(s) if id(c) not in nested]
     while stack:
         node = stack.pop()
-        if isinstance(node, gprob.Sized):
-            yield from node.shape
-        elif isinstance(node, gprob.Range):
-            yield from (b for b in (node.lower, node.upper) if b is not None)
-        elif isinstance(node, gprob.Apply):
-            yield from (node.arguments[i] for i in node.function.shape_arguments)
+        yield from sizes(node)
+        if isinstance(node, gprob.Apply):
             yield from deciding(node, callees.measured_by)
         elif isinstance(node, gprob.CallUser):
             yield from deciding_arguments(node, callees.shaped_by)

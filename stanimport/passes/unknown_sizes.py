@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ..errors import Diagnostic
 from ..ir import gprob, traversal
 from ..ir.specialised import Specialised
-from ..ir.uses import mentions, walk_statements, written
+from ..ir.uses import mentions, sizes, walk_statements, written
 from . import unknown_values
 from .binding_times import BindingTimes
 
@@ -25,7 +25,7 @@ def of_loops(body: Stmts, times: BindingTimes) -> Iterator[Diagnostic]:
     for s in walk_statements(body):
         if isinstance(s, gprob.While) and times.is_dynamic(s.condition):
             changed = written(s.body)
-            for e in _sizes(s.body):
+            for e in (e for node in traversal.walk(s.body) for e in sizes(node)):
                 if times.is_dynamic(e) and mentions(e, changed):
                     text = " ".join(e.span.text.split())
                     yield Diagnostic(
@@ -38,7 +38,7 @@ def of_parameters(made: Specialised) -> Iterator[Diagnostic]:
     """An error for each that parameters decide in what the model runs."""
     told = set[object]()
     for node, unknown in unknown_values.of_model(made):
-        for e in _sizes_of(node):
+        for e in sizes(node):
             if unknown_values.depends(e, unknown) and e.span not in told:
                 told.add(e.span)
                 text = " ".join(e.span.text.split())
@@ -46,17 +46,3 @@ def of_parameters(made: Specialised) -> Iterator[Diagnostic]:
                     f"the size {text} depends on parameters, which can't be compiled", e.span, OTHER,
                     code="unknown-size",
                 )  # fmt: skip
-
-
-def _sizes(body: Stmts) -> Iterator[gprob.Expr]:
-    return (e for node in traversal.walk(body) for e in _sizes_of(node))
-
-
-def _sizes_of(node: object) -> Iterator[gprob.Expr]:
-    """Sizes of variables, bounds of ranges and arguments of the library's functions that are sizes."""
-    if isinstance(node, gprob.Sized):
-        yield from node.shape
-    elif isinstance(node, gprob.Range):
-        yield from (b for b in (node.lower, node.upper) if b is not None)
-    elif isinstance(node, gprob.Apply):
-        yield from (node.arguments[i] for i in node.function.shape_arguments)

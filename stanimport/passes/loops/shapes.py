@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from stanlib.types import INT
 
 from ...ir import gprob, traversal
-from ...ir.uses import walk_statements
+from ...ir.uses import sizes, walk_statements
 from .affine import mentions_values
 from .parts import count_of
 
@@ -69,14 +69,9 @@ def _deciding_expressions(
         elif isinstance(s, gprob.While) and gprob.While in loops:
             yield s.condition
     for node in traversal.walk(f.body):
-        if isinstance(node, gprob.Sized):
-            yield from node.shape
-        elif isinstance(node, gprob.Range):
-            yield from (e for e in (node.lower, node.upper) if e is not None)
-        elif isinstance(node, gprob.Apply):
-            yield from (node.arguments[i] for i in node.function.shape_arguments)
-            if node.function.raw:
-                yield from node.arguments
+        yield from sizes(node)
+        if isinstance(node, gprob.Apply) and node.function.raw:
+            yield from node.arguments
         elif isinstance(node, gprob.CallUser):
             yield from (node.arguments[i] for i in shaped_by(node.function))
 
@@ -97,8 +92,8 @@ def shape_varies(e: gprob.Expr, varying: set[str]) -> bool:
     if isinstance(e, gprob.Promote):
         return shape_varies(e.value, varying)
     if isinstance(e, gprob.Apply):
-        sizes = [e.arguments[i] for i in e.function.shape_arguments]
-        return any(mentions_values(n, varying) for n in sizes) or any(shape_varies(a, varying) for a in e.arguments)
+        own = any(mentions_values(n, varying) for n in sizes(e))
+        return own or any(shape_varies(a, varying) for a in e.arguments)
     return isinstance(e, gprob.Index) and any(_count_varies(i, varying) for i in e.indices)
 
 
