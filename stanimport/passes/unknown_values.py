@@ -5,7 +5,7 @@ are those that got a value of unknown ones, or any value in a branch or `while` 
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Set
 
 from ..ir import gprob, traversal
 from ..ir.specialised import Specialised
@@ -15,7 +15,7 @@ Stmts = tuple[gprob.Stmt, ...]
 Tell = Callable[[traversal.Node, Set[str]], None]
 
 
-def of_model(made: Specialised) -> Iterator[tuple[traversal.Node, Set[str]]]:
+def of_model(made: Specialised) -> list[tuple[traversal.Node, Set[str]]]:
     """The nodes of what the model runs, in its functions too, each with the variables that are unknown there."""
     functions = {v.definition.name: v.definition for v in made.variants}
     found: list[tuple[traversal.Node, Set[str]]] = []
@@ -36,7 +36,7 @@ def of_model(made: Specialised) -> Iterator[tuple[traversal.Node, Set[str]]]:
         name, unknown = waiting.pop()
         body = made.blocks[name] if name == "model" else functions[name].body
         _Walk(tell).block(body, set(unknown))
-    yield from found
+    return found
 
 
 def depends(e: object, unknown: Set[str]) -> bool:
@@ -80,13 +80,10 @@ class _Walk:
             return unknown | written(s.body)
         if inside := traversal.bodies(s):
             before = unknown - written(inside[0])  # which iterations before may have made known
-            return unknown & self.block(inside[0], before | self._index(s, unknown))
+            if isinstance(s, gprob.For) and not s.lanes and (depends(s.lower, unknown) or depends(s.upper, unknown)):
+                before |= {s.name}  # which the backend counts
+            return unknown & self.block(inside[0], before)
         return self._behind_leaf(s, unknown)
-
-    def _index(self, s: gprob.Stmt, unknown: set[str]) -> set[str]:
-        """The index of a loop that the backend counts."""
-        counted = isinstance(s, gprob.For) and not s.lanes and any(depends(b, unknown) for b in (s.lower, s.upper))
-        return {s.name} if isinstance(s, gprob.For) and counted else set()
 
     def _behind_leaf(self, s: gprob.Stmt, unknown: set[str]) -> set[str]:
         if isinstance(s, (gprob.Sample, gprob.Param)):

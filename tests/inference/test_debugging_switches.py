@@ -61,10 +61,9 @@ _SWITCHES = {
 }  # fmt: skip
 
 
-def test_what_a_caller_lets_jax_do_is_the_callers(monkeypatch):
+def test_what_a_caller_lets_jax_do_is_the_callers():
     import jax
 
-    monkeypatch.setenv("STANIMPORT_JIT_CACHE", "off")
     data = {"N": 4, "y": [0.5, 1, 2, 4], "x": [[1, 0], [1, 1], [1, 2], [0, 3]]}
     few = {"chains": 1, "iter_warmup": 30, "iter_sampling": 10, "seed": 1}
 

@@ -105,7 +105,7 @@ def key_of(module: Module, data: Mapping[str, object], *options: object) -> byte
     """By what a posterior is found; None for one that is not remembered."""
     if module.stan.backend != "numpyro" or _arrays_in(data) > LARGEST or _calls_python(module) or _prints(module):
         return None
-    digest = hashlib.sha256(_surroundings())
+    digest = hashlib.sha256(_versions())
     try:
         for code in _codes(module):
             digest.update(marshal.dumps(code, translations.PLAIN))
@@ -161,29 +161,10 @@ def _arrays_in(data: Mapping[str, object]) -> int:
     return sum(a.nbytes for a in data.values() if isinstance(a, np.ndarray))
 
 
-_DEFAULTS = {
-    "jax_default_prng_impl": "threefry2x32", "jax_threefry_partitionable": True, "jax_default_matmul_precision": None,
-    "jax_numpy_dtype_promotion": "standard", "jax_numpy_rank_promotion": "allow", "jax_debug_nans": False,
-}  # fmt: skip
-
-
 @cache
 def _versions() -> bytes:
+    """Those of what traces a model, which is always done with the same switches of JAX."""
     return b"\0".join([translations.fingerprint().encode(), *map(versions.text_of, ("numpyro", "numpy", "scipy"))])
-
-
-def _surroundings() -> bytes:
-    """The versions of what traces a model, and JAX's options that change what is traced, where they are others."""
-    return _versions() + repr(_options()).encode()
-
-
-def _options() -> dict[str, object]:
-    if executables.is_possible():  # JAX would have its defaults
-        return {}
-    import jax
-
-    given = {name: getattr(jax.config, name) for name in _DEFAULTS}
-    return {name: value for name, value in given.items() if value != _DEFAULTS[name]}
 
 
 def _codes(module: Module) -> list[CodeType]:
