@@ -66,21 +66,21 @@ def random_keys(seed: int, *path: int, count: int) -> np.ndarray:
     return state.reshape(count, 2).astype(np.uint32)
 
 
-def keys_of_draws(seed: int, *path: int, chains: int, draws: int, first: int = 0) -> np.ndarray:
-    """Keys of draws from number `first` on, those of one chain behind those of another, (chains * draws, 2).
-
-    The key of a draw does not depend on how many others there are.
-    """
-    each = [random_keys(seed, *path, chain, count=first + draws)[first:] for chain in range(chains)]
-    return np.concatenate([np.zeros((0, 2), np.uint32), *each])
-
-
 Streams = Sequence[tuple[int, int]]  # of random numbers: the seed, and the number that tells chains of one seed apart
 
 
 def streams_of(seed: int | Streams, count: int) -> Streams:
     """The streams of so many chains."""
     return [(seed, i) for i in range(count)] if isinstance(seed, int) else seed
+
+
+def keys_of_draws(seed: int | Streams, *path: int, chains: int, draws: int, first: int = 0) -> np.ndarray:
+    """Keys of draws from number `first` on, those of one chain behind those of another, (chains * draws, 2).
+
+    The key of a draw does not depend on how many others there are, nor on how many chains.
+    """
+    each = [random_keys(s, *path, i, count=first + draws)[first:] for s, i in streams_of(seed, chains)]
+    return np.concatenate([np.zeros((0, 2), np.uint32), *each])
 
 
 def new_seed() -> int:

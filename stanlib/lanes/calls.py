@@ -165,17 +165,22 @@ def rejecting(axes: tuple[Axis, ...], rank: int, frame: Frame) -> Iterator[None]
 
 
 def refuse_in_lanes(bad: Any, error: Error, axes: tuple[Axis, ...], rank: int, frame: Frame) -> None:
-    """What Stan throws for in some lanes: a condition whose array leads with `axes`, unless all lanes share it."""
+    """What Stan throws for in some lanes: a condition whose array leads with `axes`, unless all lanes share it.
+
+    It has a dimension of size 1 for an axis of which what it asks knows nothing.
+    """
     if frame.mask is None or not axes or len(np.shape(bad)) < len(axes) + rank:
         refuse(bad, error)
         return
     bad = _any_within(bad, len(axes))
+    own = tuple(a for a, size in zip(axes, np.shape(bad), strict=True) if a.size == size)
+    bad = bad.reshape(tuple(a.size for a in own))
     with entered(Frame(frame.axes)):
-        both = combine(lambda b, m: b & m, Lanes(bad, axes), Lanes(frame.mask.data, frame.mask.axes))
+        both = combine(lambda b, m: b & m, Lanes(bad, own), Lanes(frame.mask.data, frame.mask.axes))
         refuse(both.data, error)
 
 
-def _any_within(bad: Any, lanes: int) -> object:
+def _any_within(bad: Any, lanes: int) -> Any:
     """Whether a condition holds anywhere in the value of each lane."""
     own = tuple(range(lanes, len(np.shape(bad))))
     return namespace((bad,)).any(bad, axis=own) if own else bad

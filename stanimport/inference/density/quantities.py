@@ -13,7 +13,7 @@ from stanlib.errors import StanTracingError
 
 from .. import memory, nested, tuples
 from ..executables import Executable
-from ..precision import TRACING, double_precision, keys_of_draws, random_keys
+from ..precision import TRACING, Streams, double_precision, keys_of_draws, random_keys
 from ..rows import FEW, Points, Repeated, named, take_room
 
 if TYPE_CHECKING:
@@ -227,12 +227,12 @@ class DrawProcessor:
         return made
 
     def __call__(
-        self, points: np.ndarray | Points | Repeated, seed: int, first: int = 0
+        self, points: np.ndarray | Points | Repeated, seed: int | Streams, first: int = 0
     ) -> dict[str, np.ndarray]:  # fmt: skip
         """The variables at points of shape (chains, draws, size): arrays of shape (chains, draws, ...).
 
         Args:
-            seed: of the random numbers of generated quantities.
+            seed: of the random numbers of generated quantities, or the streams of the chains.
             first: the number of draws that the chains have made before.
         """
         chains, draws = points.shape[:2]

@@ -31,7 +31,7 @@ from . import journals, resumption
 from .journals import Run
 from .metrics import metrics_of
 from .refusals import refuse
-from .sampling_options import ENSEMBLES, checked, recorded
+from .sampling_options import ENSEMBLES, checked, recorded, streams_of_run
 
 if TYPE_CHECKING:
     from stanlib.program import Module
@@ -58,7 +58,7 @@ def drawn(module: Module, data: Mapping[str, Any], chosen: dict[str, Any]) -> Re
     key = _key(module, data, chosen, chosen["chains"] * kept)
     wanted = options.wanted(module.stan, chosen["keep"], chosen["leave_out"])
     needed = SAMPLER, quantities_role(chosen["chains"] * kept, wanted)
-    posterior = keyed(module, data, chosen["seed"], key, needed)
+    posterior = keyed(module, data, chosen["chain_seeds"][0], key, needed)
     posterior.wanted = wanted
     if chosen["mesh"] is not None and not posterior.divide(chosen["mesh"], needed=asked):
         chosen["mesh"] = None
@@ -121,7 +121,7 @@ def _key(module: Module, data: Mapping[str, Any], chosen: Mapping[str, Any], cou
     metric = chosen["metric"]
     if not isinstance(metric, str) or metric not in options.OWN_METRICS:
         return None
-    seed = chosen["seed"] if remembered.is_random(module) else None
+    seed = chosen["chain_seeds"][0] if remembered.is_random(module) else None
     kept = chosen["keep"], chosen["leave_out"]
     program = chosen["method"], metric, room_for(chosen["max_treedepth"]), together(count), kept
     return remembered.key_of(module, data, *program, seed)
@@ -138,7 +138,7 @@ def _draw(
     if "standing" in chosen:
         points = chosen["standing"][0].point
     else:
-        points = initial.starting_points(posterior, chosen["inits"], chosen["chains"], chosen["streams"])
+        points = initial.starting_points(posterior, chosen["inits"], chosen["chains"], streams_of_run(chosen))
     control.current().finish = lambda draws: _finish(posterior, chosen, draws, processor.in_memory())
     draws = start(points)
     if isinstance(draws.points, Points):  # many, of which the variables are to be made next
@@ -173,7 +173,7 @@ def _sampler_of(
         sampler = NumpyroSampler(posterior, settings, lanes, metric.start, devices)
     else:
         sampler = own = _own_sampler(posterior, chosen, settings, lanes, metric.start, devices)
-    show, streams = chosen["show_progress"], chosen["streams"]
+    show, streams = chosen["show_progress"], streams_of_run(chosen)
     return lambda points: chains_of.run(sampler, points, streams, workers, show), own
 
 
@@ -217,7 +217,7 @@ def _own_sampler(
 
 
 def _elsewhere(posterior: Posterior, chosen: Mapping[str, Any], chain: int, attempt: int) -> np.ndarray | None:
-    found: np.ndarray | None = initial.another_point(posterior, chosen["inits"], chosen["streams"], chosen["chains"],
+    found: np.ndarray | None = initial.another_point(posterior, chosen["inits"], streams_of_run(chosen), chosen["chains"],
                                                      chain, attempt)  # fmt: skip
     return found
 
@@ -226,13 +226,13 @@ def result_of(
     posterior: Posterior, draws: Draws, processor: DrawProcessor, settings: Mapping[str, Any], earlier: int = 0
 ) -> Result:  # fmt: skip
     """The result, with all variables of the program at the points drawn, behind so many of earlier draws."""
-    variables = processor(draws.points, settings["seed"], earlier)
+    variables = processor(draws.points, streams_of_run(settings), earlier)
     warmup = None
     if draws.warmup is not None:
         points, stats = draws.warmup
         folder = processor.folder and processor.folder.with_name("warmup")
         process = DrawProcessor(posterior, points.shape[0] * points.shape[1], folder)
-        warmup = process(points, settings["seed"] + 1), stats
+        warmup = process(points, [(s + 1, i) for s, i in streams_of_run(settings)]), stats
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")}
     info = {"step_size": draws.step_size, "metric": draws.metric, "interrupted": draws.interrupted,
             "restarts": draws.restarts, "times": draws.times}  # fmt: skip
@@ -244,10 +244,10 @@ def result_of(
 
 def _fixed(posterior: Posterior, chosen: Mapping[str, Any]) -> Result:
     """Generated quantities at fixed parameters, all draws independent."""
-    chains, count, seed = chosen["chains"], len(range(0, chosen["iter_sampling"], chosen["thin"])), chosen["seed"]
+    chains, count = chosen["chains"], len(range(0, chosen["iter_sampling"], chosen["thin"]))
     points = np.zeros((chains, 0))
     if posterior.size:
-        points = initial.starting_points(posterior, chosen["inits"], chains, seed)
+        points = initial.starting_points(posterior, chosen["inits"], chains, streams_of_run(chosen))
     processor = DrawProcessor(posterior, chains * count)
     stats = {"lp__": np.zeros((chains, count)), "accept_stat__": np.zeros((chains, count))}
     draws = Draws(Repeated(points, count), stats, np.full(chains, np.nan), np.ones((chains, posterior.size)))

@@ -32,6 +32,7 @@ from ..fits.fit import Fit
 from ..io.data import read_data
 from ..modules import keeping_weights, require_density
 from ..running.progress import Progress
+from .sampling_options import streams_of_run
 
 if TYPE_CHECKING:
     from stanlib.program import Module
@@ -250,11 +251,12 @@ def sample(
     if settings["fixed_param"] or not module.stan.parameters:
         return _fixed(module, data, settings, wanted)
     chains, inits = [], starts(settings["inits"], settings["chains"], settings["seed"])
-    inputs = transformed_data(module, settings["seed"], read_data(data))  # all chains' alike, also where it is random
+    # those of all chains are alike, also where they are random
+    inputs = transformed_data(module, settings["chain_seeds"][0], read_data(data))
     with Progress(settings["chains"] * (settings["iter_warmup"] + settings["iter_sampling"]),
                   settings["show_progress"]) as progress:  # fmt: skip
-        for i in range(settings["chains"]):
-            with double_precision(settings["seed"] * 1009 + i), pyro.get_param_store().scope():
+        for i, (seed, number) in enumerate(streams_of_run(settings)):
+            with double_precision(seed * 1009 + number), pyro.get_param_store().scope():
                 density = _settled(module, inputs)
                 density.wanted = wanted
                 chains.append(_chain(density, inits[i], settings, progress))
@@ -276,9 +278,9 @@ def _fixed(
     """Generated quantities at fixed parameters, all draws independent."""
     count, chains = len(range(0, settings["iter_sampling"], settings["thin"])), []
     inits = starts(settings["inits"], settings["chains"], settings["seed"])
-    inputs = transformed_data(module, settings["seed"], read_data(data))
-    for i in range(settings["chains"]):
-        with double_precision(settings["seed"] * 1009 + i), pyro.get_param_store().scope():
+    inputs = transformed_data(module, settings["chain_seeds"][0], read_data(data))
+    for i, (seed, number) in enumerate(streams_of_run(settings)):
+        with double_precision(seed * 1009 + number), pyro.get_param_store().scope():
             density = _settled(module, inputs)
             density.wanted = wanted
             point = density.start(inits[i]) if density.size else torch.zeros(0)

@@ -16,7 +16,6 @@ from .. import options
 from ..digests import digest_of, program_of
 from ..fits import storage
 from ..fits.result import Result
-from ..precision import Streams
 from ..samplers.packed import is_packed
 from ..samplers.standing import Standing
 from .journals import Run
@@ -106,8 +105,7 @@ def start_of(source: Result | Run, chosen: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         OptionError: for fewer iterations than were made.
     """
-    streams: Streams = [(s, i - 1) for s, i in zip(chosen["chain_seeds"], chosen["chain_ids"])]
-    shared = {"seed": int(source.settings["seed"]), "streams": streams}
+    shared = {"seed": int(source.settings["seed"])}
     if isinstance(source, Run):
         made = source.settings["iter_sampling"]
         if chosen["iter_sampling"] < made:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import options
-from ..precision import new_seed
+from ..precision import Streams, new_seed
 from . import journals, unheeded
 from .unheeded import WINDOWS
 
@@ -20,11 +20,11 @@ HOW_CHAINS_RUN = frozenset({
     "resume", "parallel_chains", "chain_method", "show_progress", "networks", "mesh", "threads_per_chain",
 })
 _DEFAULTS = {"chains": 4, "iter_warmup": 1000, "iter_sampling": 1000, "thin": 1, "max_treedepth": 10}
-_NOT_KEPT = ("inits", "show_progress", "streams", "inv_metric", "resume", "standing", "earlier", "journal", "mesh")
+_NOT_KEPT = ("inits", "show_progress", "inv_metric", "resume", "standing", "earlier", "journal", "mesh")
 
 
 def checked(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options with their defaults in the place of None, and the streams of random numbers of the chains.
+    """The options with their defaults in the place of None, and the seeds and numbers of the chains.
 
     Raises:
         OptionError: for one that is wrong.
@@ -75,7 +75,10 @@ def _metric_option(metric: object, inv_metric: object) -> object:
 
 
 def _streams(seed: Any, ids: Any, chains: int) -> dict[str, object]:
-    """The seed of what all chains share, the numbers of the chains, and the streams of their random numbers.
+    """The seed of what all chains share, the numbers of the chains, and the seeds of each.
+
+    What random transformed data are depends on the first of these alone, so that all chains of one seed have the same
+    posterior, in whatever process they run.
 
     Raises:
         OptionError: for seeds or numbers that are none, or of another count.
@@ -91,10 +94,14 @@ def _streams(seed: Any, ids: Any, chains: int) -> dict[str, object]:
     one = new_seed() if seed is None else given[0]
     seeds = [one] * chains if np.ndim(seed) == 0 else given
     shared = one
-    if np.ndim(seed) or numbers_of[0] != 1:  # other chains, other random numbers for what is computed of them
+    if np.ndim(seed) or numbers_of[0] != 1:  # of samplers that move all chains together
         shared = int(np.random.SeedSequence([*seeds, *numbers_of]).generate_state(1)[0] % 2**31)
-    streams = [(s, i - 1) for s, i in zip(seeds, numbers_of)]
-    return {"seed": shared, "chain_ids": numbers_of, "chain_seeds": seeds, "streams": streams}
+    return {"seed": shared, "chain_ids": numbers_of, "chain_seeds": seeds}
+
+
+def streams_of_run(chosen: Mapping[str, Any]) -> Streams:
+    """The streams of the chains' random numbers: of one seed, by the chains' numbers."""
+    return [(s, i - 1) for s, i in zip(chosen["chain_seeds"], chosen["chain_ids"])]
 
 
 def recorded(chosen: Mapping[str, object]) -> dict[str, Any]:
