@@ -66,6 +66,23 @@ def test_what_is_wrong_in_other_iterations_rejects_nothing(statement, expected, 
     assert log_density("x[n] < 0", statement, backend) == pytest.approx(expected)
 
 
+@BOTH
+@pytest.mark.parametrize("statement, expected", [
+    ("target += beta_lpdf(u[k] | exp(x[n]), 1);", 2 * 0.3 + (math.exp(0.3) - 1) * math.log(0.5 * 0.25)),
+    ("u[k] ~ beta(exp(a), 1);", 2 * 0.6 + (math.exp(0.6) - 1) * math.log(0.5 * 0.25)),
+    ("rep_vector(u[k], m) ~ beta(exp(x[n]), 1);", 2 * (2 * 0.3 + (math.exp(0.3) - 1) * math.log(0.5 * 0.25))),
+    ("target += beta_lcdf(u[k] | exp(a), 1);", math.exp(0.6) * math.log(0.5 * 0.25)),
+    ("target += logistic_lccdf(u[k] | x[n], 1);", -math.log1p(math.exp(0.2)) - math.log1p(math.exp(-0.05))),
+])  # fmt: skip
+def test_laws_whose_domains_know_one_of_two_loops(statement, expected, backend, x64, torch_double):
+    """The outer loop leaves iterations out; what the domains are about is the same in all of the inner one."""
+    program = f"""data {{ int m; vector[2] u; }} parameters {{ vector[3] x; real a; }}
+    model {{ for (n in 1:3) if (x[n] > 0.25) {{ real s = 0; for (k in 1:2) {{ {statement} if (a > s) s = a; }} }} }}"""
+    module = stanimport.loads(program, backend=backend)
+    inputs = module.transformed_data(m=2, u=[0.5, 0.25])
+    assert float(module_log_density(module, inputs, DRAW, backend)) == pytest.approx(expected)
+
+
 OUTCOMES = {  # no density is zero for: what Stan throws for all the same
     "not a simplex": "dirichlet_lpdf(b | exp(x))", "not symmetric": "wishart_lpdf(M | 3, identity_matrix(2))",
     "an upper triangle": "lkj_corr_cholesky_lpdf(U | exp(a))", "no correlations": "lkj_corr_lpdf(M | exp(a))",
