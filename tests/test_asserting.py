@@ -2,12 +2,19 @@
 from __future__ import annotations
 
 import ast
+import functools
+import pathlib
 
 import pytest
 from test_layers import ROOT
 
-FILES = {p: ast.parse(p.read_text()) for p in sorted((ROOT / "tests").rglob("*.py"))}
+FILES = sorted((ROOT / "tests").rglob("*.py"))
 ASSERTING = {"raises", "warns", "fail", "check_call", "run"}  # of pytest, and of programs that are run: or they raise
+
+
+@functools.cache
+def parsed(path: pathlib.Path) -> ast.Module:
+    return ast.parse(path.read_text())
 
 
 def called(node: ast.Call) -> str:
@@ -53,12 +60,12 @@ def by_position(tree: ast.Module) -> list[int]:
 
 
 def test_every_test_asserts_something():
-    assert silent(list(FILES.values())) == []
+    assert silent(list(map(parsed, FILES))) == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_no_case_is_chosen_by_its_position(path):
-    assert by_position(FILES[path]) == []
+    assert by_position(parsed(path)) == []
 
 
 def test_a_silent_test_and_a_choice_by_position_are_noticed():
