@@ -44,14 +44,14 @@ asked = {
     "generate_quantities": lambda: stanimport.generate_quantities(module, {"N": N}, previous_fit=given, seed=1),
 }
 chains, draws = 2, 1000
-for N in (10, 10_000):  # what is loaded and compiled is so after the first
+for N in (10, 5_000):  # what is loaded and compiled is so after the first
     options = dict(chains=chains, iter_sampling=draws, seed=1, inits=0)
     fit = stanimport.sample(module, {"N": N}, keep=["m", "y"], fixed_param=True, **options)
     given = {"m": np.zeros(chains * draws), "p": np.zeros((chains * draws, N))}
     found = {name: added(work) for name, work in asked.items()}
 print(found)
 """
-SIZE = 2 * 1000 * 10_000 * 8 / 1e6  # of the draws, MB
+SIZE = 2 * 1000 * 5_000 * 8 / 1e6  # of the draws, MB
 ROOM = {"sample": 1.3, "load": 1.3, "draws": 1.3, "draws_pd": 1.3, "generate_quantities": 1.3}
 
 
