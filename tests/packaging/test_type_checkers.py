@@ -121,10 +121,11 @@ def run(folder, *arguments):
                           env=environ, timeout=300)  # fmt: skip
 
 
-def test_mypy(python, tmp_path):
+def test_mypy(python, tmp_path, mypy_cache):
     pytest.importorskip("mypy", reason="mypy is not installed")
     (tmp_path / "user.py").write_text(USER)
-    done = run(tmp_path, "mypy", "--strict", "--python-executable", python, "--follow-imports=silent", "user.py")
+    options = "--strict", "--cache-dir", mypy_cache, "--python-executable", python, "--follow-imports=silent"
+    done = run(tmp_path, "mypy", *options, "user.py")
     found = re.findall(r"^user\.py:(\d+): error", done.stdout, re.MULTILINE)
     assert sorted(map(int, found)) == WRONG, done.stdout + done.stderr
 

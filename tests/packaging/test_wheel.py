@@ -151,7 +151,7 @@ def test_a_changed_program_is_translated_anew(site, tmp_path):
     assert use(copy)["x"] == pytest.approx(centred, rel=1e-12)
 
 
-def test_a_type_checker_reads_the_stubs(site, tmp_path):
+def test_a_type_checker_reads_the_stubs(site, tmp_path, mypy_cache):
     pytest.importorskip("mypy", reason="mypy is not installed")
     (tmp_path / "user.py").write_text(
         "from example_models import boiling\n"
@@ -165,9 +165,9 @@ def test_a_type_checker_reads_the_stubs(site, tmp_path):
         "stanimport.sample(boiling, inputs, chains=np.int64(2), thin=None, seed=[1, 2])\n"
     )
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports=silent", "user.py"],
-        cwd=tmp_path,
-        text=True, capture_output=True, env=os.environ | {"MYPYPATH": os.pathsep.join([str(site), str(ROOT)])},
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", mypy_cache, "--follow-imports=silent", "user.py"],
+        cwd=tmp_path, text=True, capture_output=True,
+        env=os.environ | {"MYPYPATH": os.pathsep.join([str(site), str(ROOT)])},
     )  # fmt: skip
     assert 'user.py:3: note: Revealed type is "int"' in done.stdout
     errors = [line for line in done.stdout.splitlines() if " error: " in line]
