@@ -13,6 +13,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
 os.environ["STANIMPORT_VERIFY"] = "1"  # after every pass of every translation, in subprocesses too
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each of some hundred processes compiles all that it imports
 for library in ("OMP", "OPENBLAS"):  # which read it when they are loaded: threads that wait for work keep cores busy
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 gc.set_threshold(50_000, 20, 20)  # looking for garbage as often as by default is a twentieth of the time
