@@ -38,11 +38,23 @@ def _run(program: Any, arguments: Values) -> list[Any]:
     known: dict[Any, Any] = dict(zip(program.jaxpr.constvars, program.consts))
     known.update(zip(program.jaxpr.invars, arguments))
     read = lambda v: v.val if hasattr(v, "val") else known[v]
-    for e in program.jaxpr.eqns:
+    for e, done in zip(program.jaxpr.eqns, _read_last(program.jaxpr)):
         given = [read(v) for v in e.invars]
         made = _CONTROL.get(e.primitive.name, _simple)(e, given)
         known.update(zip(e.outvars, made))
+        for v in done:  # memory that is used again is faster than new memory, of which there would be gigabytes
+            del known[v]
     return [read(v) for v in program.jaxpr.outvars]
+
+
+def _read_last(program: Any) -> list[set[Any]]:
+    """The variables of a program that each equation is the last one to read."""
+    later, out = {v for v in program.outvars if not hasattr(v, "val")}, []
+    for e in reversed(program.eqns):
+        read = {v for v in (*e.invars, *e.outvars) if not hasattr(v, "val")}
+        out.append(read - later)
+        later |= read
+    return out[::-1]
 
 
 def _simple(e: Any, given: Values) -> Values:
@@ -140,6 +152,7 @@ _NUMPY: dict[str, Callable[..., Any]] = {
     "or": _of(np.bitwise_or, "biu"), "not": _of(np.invert, "biu"), "is_finite": _of(np.isfinite, "f"),
     "exp": _of(np.exp, "f"), "expm1": _of(np.expm1, "f"), "log": _of(np.log, "f"), "log1p": _of(np.log1p, "f"),
     "sin": _of(np.sin, "f"), "cos": _of(np.cos, "f"), "iota": _iota,
+    "sign": _of(lambda x: np.where(x == 0, x, np.sign(x)), "f"),  # of -0 it is -0
     "real": _of(np.real, "c"), "imag": _of(np.imag, "c"), "conj": _of(np.conj, "c"),
     "reduce_max": _over_axes(np.max, "iuf"), "reduce_min": _over_axes(np.min, "iuf"),
     "reduce_sum": _over_axes(np.sum, "f"), "reduce_prod": _over_axes(np.prod, "f"),
