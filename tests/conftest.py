@@ -18,7 +18,10 @@ for library in ("OMP", "OPENBLAS"):  # which read it when they are loaded: threa
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 gc.set_threshold(50_000, 20, 20)  # looking for garbage as often as by default is a twentieth of the time
 
-SECONDS = {  # that a test takes, about, by folder; a tenth in others
+SECONDS = {  # that a test takes, about, by file or folder; a tenth in others
+    "test_random_programs": 35, "test_compositions": 57, "test_nests": 30, "test_guide_densities": 4,
+    "test_type_checkers": 12, "test_room_of_fits": 6, "test_meshes": 6, "test_remembered": 3, "test_cases": 3.5,
+    "test_everywhere": 0.7,
     "cmdstanpy": 0.4, "contexts": 0.25, "deepstan": 0.6, "discrete": 0.6, "docs": 3, "editor": 0.6, "inference": 0.9,
     "interrupts": 5, "models": 1, "packaging": 3, "passes": 0.4, "random_programs": 0.6, "rejections": 0.2, "shell": 1,
     "tests": 0.01,
@@ -36,7 +39,8 @@ def pytest_collection_modifyitems(config, items):
     """Workers begin with the files that take longest, so that none waits in the end for another one's last file."""
     if hasattr(config, "workerinput"):
         tests = collections.Counter(item.path for item in items)
-        items.sort(key=lambda item: -tests[item.path] * SECONDS.get(item.path.parent.name, 0.1))
+        seconds = lambda path: SECONDS.get(path.stem, SECONDS.get(path.parent.name, 0.1))
+        items.sort(key=lambda item: -tests[item.path] * seconds(item.path))
 
 
 @pytest.fixture(autouse=True, scope="session")
