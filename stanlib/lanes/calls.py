@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import namespace
+from ..arrays.base import Array
 from ..rejection import Error, collected, refuse
 from .frames import Axis, Frame, current, entered, outside
 from .handing import taker
@@ -172,15 +173,15 @@ def refuse_in_lanes(bad: Any, error: Error, axes: tuple[Axis, ...], rank: int, f
     if frame.mask is None or not axes or len(np.shape(bad)) < len(axes) + rank:
         refuse(bad, error)
         return
-    bad = _any_within(bad, len(axes))
-    own = tuple(a for a, size in zip(axes, np.shape(bad), strict=True) if a.size == size)
-    bad = bad.reshape(tuple(a.size for a in own))
+    anywhere = _any_within(bad, len(axes))
+    own = tuple(a for a, size in zip(axes, np.shape(anywhere), strict=True) if a.size == size)
+    bad = namespace((bad,)).reshape(anywhere, tuple(a.size for a in own))
     with entered(Frame(frame.axes)):
         both = combine(lambda b, m: b & m, Lanes(bad, own), Lanes(frame.mask.data, frame.mask.axes))
         refuse(both.data, error)
 
 
-def _any_within(bad: Any, lanes: int) -> Any:
+def _any_within(bad: Array, lanes: int) -> Array:
     """Whether a condition holds anywhere in the value of each lane."""
     own = tuple(range(lanes, len(np.shape(bad))))
     return namespace((bad,)).any(bad, axis=own) if own else bad

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stanimport
-from stanimport.inference import Fit
+from stanimport.inference import Fit, LikelihoodWarning
 
 PROGRAM = """data { int N; vector[N] y; } parameters { real m; real<lower=0> s; }
 transformed parameters { vector[N] centered = y - m; }
@@ -52,6 +52,11 @@ def test_some_variables_are_left_out(module, whole):
         few.posterior_predictive(seed=1)
     with pytest.raises(stanimport.StanDataError, match="the draws lack parameter m"):
         stanimport.generate_quantities(previous_fit=few, seed=1)
+    with pytest.warns(LikelihoodWarning, match="log_likelihood lacks .*: the draws lack parameter m"):
+        groups = few.to_arviz()
+    np.testing.assert_array_equal(groups.posterior["s"], whole.variables["s"])
+    np.testing.assert_array_equal(groups.posterior_predictive["y_rep"], whole.variables["y_rep"])
+    assert "log_likelihood" not in groups.groups() and "y" in groups.observed_data
 
 
 def test_what_is_left_out_is_not_computed(module):

@@ -234,7 +234,8 @@ class Fit(Result):
             dims, coords: names of the dimensions of variables, and their coordinates, beside `fit.dims` and
                 `fit.coords`.
 
-        Groups for which the program has nothing are left out.
+        Groups for which the program has nothing are left out, and with a LikelihoodWarning what the model can't
+        compute as `keep` or `leave_out` spared draws of a parameter.
         """
         require("xarray", extra="inference")
         from .arviz_packages import container

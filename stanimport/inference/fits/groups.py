@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray
 
+from stanlib.errors import StanDataError
+
+from ...errors import warn
 from .. import tuples
 
 if TYPE_CHECKING:
@@ -55,9 +58,9 @@ def all_groups(
     replicated = _replicated(fit, posterior_predictive)
     groups = _of_draws(fit, replicated)
     if log_likelihood:
-        groups["log_likelihood"] = _log_likelihood(fit)
+        groups["log_likelihood"] = _log_likelihood(fit, _can_be_asked(fit, "log_likelihood"))
     if posterior_predictive:
-        groups["posterior_predictive"] = _predictive(fit, replicated)
+        groups["posterior_predictive"] = _predictive(fit, replicated, _can_be_asked(fit, "posterior_predictive"))
     if prior:
         groups["prior"] = _computed(fit, "prior")
     return _datasets(fit, groups, dims, coords)
@@ -144,6 +147,20 @@ def _computed(fit: Result, group: str) -> Mapping[str, np.ndarray]:
         fit._groups[group] = getattr(observations, group)(fit)
     found: Mapping[str, np.ndarray] = fit._groups[group]
     return found
+
+
+def _can_be_asked(fit: Result, group: str) -> bool:
+    """Whether the model gives a group, for which it needs draws of all parameters: a fit may have left some out."""
+    from .observations import LikelihoodWarning
+
+    try:
+        _computed(fit, group)
+    except StanDataError as e:
+        if e.variable.partition(".")[0] not in fit.program.names("parameters"):
+            raise
+        warn(f"the group {group} lacks what the model computes: {e}", LikelihoodWarning)
+        return False
+    return True
 
 
 def _data(fit: Result) -> tuple[dict[str, Any], dict[str, Any]]:

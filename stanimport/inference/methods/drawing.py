@@ -217,8 +217,8 @@ def _own_sampler(
 
 
 def _elsewhere(posterior: Posterior, chosen: Mapping[str, Any], chain: int, attempt: int) -> np.ndarray | None:
-    found: np.ndarray | None = initial.another_point(posterior, chosen["inits"], streams_of_run(chosen), chosen["chains"],
-                                                     chain, attempt)  # fmt: skip
+    streams, chains = streams_of_run(chosen), chosen["chains"]
+    found: np.ndarray | None = initial.another_point(posterior, chosen["inits"], streams, chains, chain, attempt)
     return found
 
 
