@@ -6,6 +6,8 @@ import math
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from stanlib import registry
 from stanlib.signatures import Overload
 from stanlib.types import COMPLEX, INT, MATRIX, REAL, ROW_VECTOR, VECTOR, Primitive, Tuple, Type, array, unwind
@@ -91,7 +93,9 @@ def library_call(place: Place, depth: int, data: bool) -> str:
 def written(
     place: Place, f: registry.Function, overload: Overload, example: tuple[Any, ...], depth: int, data: bool
 ) -> list[str] | None:
-    """The arguments of a call; None if the example doesn't fit the overload."""
+    """The arguments of a call; None if the example doesn't fit the overload, or the referee has another value."""
+    if _is_told_otherwise(f.name, overload, example):
+        return None
     names = f.signatures[0].argument_names
     texts = []
     for i, (parameter, value) in enumerate(zip(overload.parameters, example)):
@@ -104,6 +108,14 @@ def written(
             text = varied(place, parameter.type, text, domain.description if domain else "", value, depth)
         texts.append(text)
     return texts
+
+
+def _is_told_otherwise(name: str, overload: Overload, example: tuple[Any, ...]) -> bool:
+    """Whether the referee's value of a call is known not to be that of the definition."""
+    if name == "ordered_probit_lpmf":  # Stan adds the first of several outcomes alone, if they share a location
+        return overload.types[0] != INT and overload.types[1] == REAL
+    # stanli throws where there are not as many rows as columns; Stan's compiler has the values of this package
+    return name in ("multi_gp_lpdf", "multi_gp_cholesky_lpdf") and len(set(np.shape(example[0]))) > 1
 
 
 def varied(place: Place, t: Type, text: str, domain: str, value: Any, depth: int) -> str:
