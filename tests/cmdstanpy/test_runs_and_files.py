@@ -309,7 +309,7 @@ def test_versions_and_data():
 
 
 def test_arviz_reads_results_under_cmdstanpys_name(coin, fit, monkeypatch):
-    arviz = pytest.importorskip("arviz")
+    arviz = pytest.importorskip("arviz", reason="ArviZ is not installed")
     if not hasattr(arviz, "from_cmdstanpy"):
         pytest.skip("this ArviZ is one of several packages")
     monkeypatch.setitem(sys.modules, "cmdstanpy", cmdstanpy)

@@ -55,6 +55,18 @@ def test_chains_of_one_seed_have_one_posterior(options, backend):
     for name, draws in of.items():
         np.testing.assert_array_equal(found[name][0], draws[2], err_msg=name)
     assert (whole.variables["replicated"][0] != whole.variables["replicated"][2]).all()
+    assert last.seed == whole.seed == 5
+
+
+def test_samplers_that_move_all_chains_know_their_numbers(beta_module):
+    """Chains of one seed in another process are other chains; their seed is told, and makes them again."""
+    given = dict(method="chees", chains=8, **SHORT)
+    first = stanimport.sample(beta_module, FLIPS, seed=5, **given)
+    next_ones = stanimport.sample(beta_module, FLIPS, seed=5, chain_ids=9, **given)
+    assert next_ones.seed == 5 and (next_ones.variables["theta"] != first.variables["theta"]).any(1).all()
+    drawn = stanimport.sample(beta_module, FLIPS, chain_ids=9, **given)
+    again = stanimport.sample(beta_module, FLIPS, chain_ids=9, seed=drawn.seed, **given)
+    np.testing.assert_array_equal(again.draws(), drawn.draws())
 
 
 def test_a_seed_for_each_chain(beta_module, four_chains):

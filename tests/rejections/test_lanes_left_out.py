@@ -76,11 +76,11 @@ def test_what_is_wrong_in_other_iterations_rejects_nothing(statement, expected, 
 ])  # fmt: skip
 def test_laws_whose_domains_know_one_of_two_loops(statement, expected, backend, x64, torch_double):
     """The outer loop leaves iterations out; what the domains are about is the same in all of the inner one."""
-    program = f"""data {{ int m; vector[2] u; }} parameters {{ vector[3] x; real a; }}
+    program = f"""data {{ int m; }} parameters {{ vector[3] x; real a; vector<lower=0, upper=1>[2] u; }}
     model {{ for (n in 1:3) if (x[n] > 0.25) {{ real s = 0; for (k in 1:2) {{ {statement} if (a > s) s = a; }} }} }}"""
     module = stanimport.loads(program, backend=backend)
-    inputs = module.transformed_data(m=2, u=[0.5, 0.25])
-    assert float(module_log_density(module, inputs, DRAW, backend)) == pytest.approx(expected)
+    draw = DRAW | {"u": np.array([0.5, 0.25])}
+    assert float(module_log_density(module, module.transformed_data(m=2), draw, backend)) == pytest.approx(expected)
 
 
 OUTCOMES = {  # no density is zero for: what Stan throws for all the same

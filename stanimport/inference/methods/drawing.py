@@ -31,7 +31,7 @@ from . import journals, resumption
 from .journals import Run
 from .metrics import metrics_of
 from .refusals import refuse
-from .sampling_options import ENSEMBLES, checked, recorded, streams_of_run
+from .sampling_options import ENSEMBLES, checked, recorded, seed_of_all, streams_of_run
 
 if TYPE_CHECKING:
     from stanlib.program import Module
@@ -58,7 +58,7 @@ def drawn(module: Module, data: Mapping[str, Any], chosen: dict[str, Any]) -> Re
     key = _key(module, data, chosen, chosen["chains"] * kept)
     wanted = options.wanted(module.stan, chosen["keep"], chosen["leave_out"])
     needed = SAMPLER, quantities_role(chosen["chains"] * kept, wanted)
-    posterior = keyed(module, data, chosen["chain_seeds"][0], key, needed)
+    posterior = keyed(module, data, chosen["seed"], key, needed)
     posterior.wanted = wanted
     if chosen["mesh"] is not None and not posterior.divide(chosen["mesh"], needed=asked):
         chosen["mesh"] = None
@@ -121,7 +121,7 @@ def _key(module: Module, data: Mapping[str, Any], chosen: Mapping[str, Any], cou
     metric = chosen["metric"]
     if not isinstance(metric, str) or metric not in options.OWN_METRICS:
         return None
-    seed = chosen["chain_seeds"][0] if remembered.is_random(module) else None
+    seed = chosen["seed"] if remembered.is_random(module) else None
     kept = chosen["keep"], chosen["leave_out"]
     program = chosen["method"], metric, room_for(chosen["max_treedepth"]), together(count), kept
     return remembered.key_of(module, data, *program, seed)
@@ -161,7 +161,7 @@ def _sampler_of(
     settings = _settings(chosen, metric.kind)
     if chosen["method"] in _OF_OTHERS:
         run = _runner(chosen["method"])
-        return lambda points: run(posterior, settings, points, chosen["seed"], metric.start), None
+        return lambda points: run(posterior, settings, points, seed_of_all(streams_of_run(chosen)), metric.start), None
     devices, lanes, workers = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"],
                                                chosen["mesh"] is not None)  # fmt: skip
     sampler: chains_of.Sampler[Any]

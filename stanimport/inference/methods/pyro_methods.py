@@ -251,8 +251,7 @@ def sample(
     if settings["fixed_param"] or not module.stan.parameters:
         return _fixed(module, data, settings, wanted)
     chains, inits = [], starts(settings["inits"], settings["chains"], settings["seed"])
-    # those of all chains are alike, also where they are random
-    inputs = transformed_data(module, settings["chain_seeds"][0], read_data(data))
+    inputs = transformed_data(module, settings["seed"], read_data(data))  # all chains' alike, also where it is random
     with Progress(settings["chains"] * (settings["iter_warmup"] + settings["iter_sampling"]),
                   settings["show_progress"]) as progress:  # fmt: skip
         for i, (seed, number) in enumerate(streams_of_run(settings)):
@@ -278,7 +277,7 @@ def _fixed(
     """Generated quantities at fixed parameters, all draws independent."""
     count, chains = len(range(0, settings["iter_sampling"], settings["thin"])), []
     inits = starts(settings["inits"], settings["chains"], settings["seed"])
-    inputs = transformed_data(module, settings["chain_seeds"][0], read_data(data))
+    inputs = transformed_data(module, settings["seed"], read_data(data))
     for i, (seed, number) in enumerate(streams_of_run(settings)):
         with double_precision(seed * 1009 + number), pyro.get_param_store().scope():
             density = _settled(module, inputs)

@@ -100,22 +100,21 @@ def data_of_run(source: Result | Run) -> dict[str, Any]:
 
 
 def start_of(source: Result | Run, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """What the options of a run that goes on have beside those given: its seed, and where the chains stand.
+    """What the options of a run that goes on have beside those given: where the chains stand.
 
     Raises:
         OptionError: for fewer iterations than were made.
     """
-    shared = {"seed": int(source.settings["seed"])}
     if isinstance(source, Run):
         made = source.settings["iter_sampling"]
         if chosen["iter_sampling"] < made:
             raise options.OptionError(f"resume: iter_sampling is of the whole run, of which {made} were asked for")
-        return {**shared, "journal": source.folder}
+        return {"journal": source.folder}
     at, made = Standing.found(source.info), source.draws_per_chain
     assert at is not None
     if chosen["iter_sampling"] < int(at.done.max()) - chosen["iter_warmup"]:
         raise options.OptionError(f"resume: iter_sampling is of the whole run, of which {made} draws are made already")
-    return {**shared, "standing": (at, source.metric), "earlier": made}
+    return {"standing": (at, source.metric), "earlier": made}
 
 
 def check(source: Result | Run, module: Module, inputs: Mapping[str, object]) -> None:

@@ -54,7 +54,8 @@ def sample(
         data: the program's data: a dict, a path of a JSON or R dump file, or anything with columns.
         chains: how many Markov chains.
         parallel_chains: how many run at the same time; the number of cores if None.
-        seed: of all random numbers; a new one, kept in `fit.seed`, if None; a list has one for each chain.
+        seed: of all random numbers; a new one, kept in `fit.seed`, if None; a list has one for
+            each chain, and random transformed data are those of the first.
         inits: None for uniform(-2, 2) on the unconstrained scale; another radius; a dict of values, which need not
             name all parameters; the path of such a JSON file, or of a saved fit; another fit; a list with one of
             these for each chain; or "pathfinder".
@@ -84,7 +85,8 @@ def sample(
             `fit.restarts` tells which. Only chains with random initial values do, of the methods "nuts" and
             "walnuts", and none after warm-up. Chains in another mode stay there.
         chain_ids: numbers of the chains, from 1 if None; the first one, if it is an integer. Chains of one seed with
-            other numbers draw other random numbers, so that they may run in several processes.
+            other numbers draw other random numbers, so that they may run in several processes; random
+            transformed data are the same.
         inv_metric: the same as an array for `metric`, which then only names the kind.
         adapt_init_phase, adapt_metric_window, adapt_step_size: iterations of warm-up before the windows in which the
             metric is learned, in the first of them, and after the last. If None 75, 25 and 50.

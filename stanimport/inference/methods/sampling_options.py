@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import options
-from ..precision import Streams, new_seed
+from ..precision import Streams, new_seed, streams_of
 from . import journals, unheeded
 from .unheeded import WINDOWS
 
@@ -51,7 +51,7 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
     if given["journal"] is not None:
         chosen["journal"] = Path(given["journal"])
         journals.require_new(chosen["journal"])
-    return chosen | _streams(given["seed"], given["chain_ids"], chosen["chains"])
+    return chosen | _seeds(given["seed"], given["chain_ids"], chosen["chains"])
 
 
 def _step_size(given: object, chains: int) -> object:
@@ -74,11 +74,10 @@ def _metric_option(metric: object, inv_metric: object) -> object:
     return metric
 
 
-def _streams(seed: Any, ids: Any, chains: int) -> dict[str, object]:
-    """The seed of what all chains share, the numbers of the chains, and the seeds of each.
+def _seeds(seed: Any, ids: Any, chains: int) -> dict[str, object]:
+    """The numbers of the chains, the seed of each, and that of the first one, by which random transformed data are.
 
-    What random transformed data are depends on the first of these alone, so that all chains of one seed have the same
-    posterior, in whatever process they run.
+    So all chains of one seed have the same posterior, in whatever process they run.
 
     Raises:
         OptionError: for seeds or numbers that are none, or of another count.
@@ -92,16 +91,20 @@ def _streams(seed: Any, ids: Any, chains: int) -> dict[str, object]:
     if len(set(numbers_of)) < chains:
         raise options.OptionError(f"chain_ids must be different, not {numbers_of}")
     one = new_seed() if seed is None else given[0]
-    seeds = [one] * chains if np.ndim(seed) == 0 else given
-    shared = one
-    if np.ndim(seed) or numbers_of[0] != 1:  # of samplers that move all chains together
-        shared = int(np.random.SeedSequence([*seeds, *numbers_of]).generate_state(1)[0] % 2**31)
-    return {"seed": shared, "chain_ids": numbers_of, "chain_seeds": seeds}
+    return {"seed": one, "chain_ids": numbers_of, "chain_seeds": [one] * chains if np.ndim(seed) == 0 else given}
 
 
 def streams_of_run(chosen: Mapping[str, Any]) -> Streams:
     """The streams of the chains' random numbers: of one seed, by the chains' numbers."""
     return [(s, i - 1) for s, i in zip(chosen["chain_seeds"], chosen["chain_ids"])]
+
+
+def seed_of_all(streams: Streams) -> int:
+    """The seed of samplers that move all chains together: of other streams, other random numbers."""
+    seed = streams[0][0]
+    if streams == streams_of(seed, len(streams)):
+        return seed
+    return int(np.random.SeedSequence([n for stream in streams for n in stream]).generate_state(1)[0] % 2**31)
 
 
 def recorded(chosen: Mapping[str, object]) -> dict[str, Any]:
