@@ -246,8 +246,11 @@ def _mark_assigned(body: Stmts, trial: BindingTimes, walk: _Walk) -> None:
                 trial.dynamic.add(s.name)
             _mark_assigned(s.body, trial, walk)
         elif isinstance(s, (gprob.While, gprob.If)):
+            decides = trial.is_dynamic(s.condition)  # what is assigned inside, too
+            walk.level += decides
             for inner in traversal.bodies(s):
                 _mark_assigned(inner, trial, walk)
+            walk.level -= decides
         else:
             walk.statement(s)
 

@@ -3,6 +3,8 @@ exchanges, symmetric matrices, sums over states."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from .containers import expression, vector_of
 from .integers import condition, integer, is_static
 from .kinds import INT, REAL, Kind, array, declared, matrix, vector
@@ -120,20 +122,31 @@ def ragged_locals(place: Place) -> Lines:
         return []
     total, index, local, other = (place.names.fresh() for _ in range(4))
     inner = _around(place, index, n)
-    length = c.pick([index, f"{n} - {index} + 1", f"({integer(inner, 0, n, 1, static=True)})"])
+    length, before = c.pick([index, f"{n} - {index} + 1", f"({integer(inner, 0, n, 1, static=True)})"]), Lines()
+    if c.chance(30):
+        length, before = _chosen(inner, n)
     form = c.pick(["head({v}, {n})", "tail({v}, {n})", "segment({v}, 1, {n})", "rep_vector(({v})[1], {n})"])
     inside = _around(inner, other, n)
     change = c.pick(["{w}[{j}] += {x};", "{w}[{j}] = {w}[1] * tanh({x});",
                      "if ({j} > 1) {w}[{j}] -= 0.4 * {w}[{j} - 1] + sin({x});"])  # fmt: skip
     taken = c.pick(["sum({})", "dot_self({})", "sum(tanh({}))", "sum(cumulative_sum({}))",
                     "log_sum_exp(append_row(0, {}))"])  # fmt: skip
-    lines = [f"vector[{length}] {local} = {form.format(v=vector_of(inner, n, 1, place.data_only), n=length)};",
+    lines = [*before, f"vector[{length}] {local} = {form.format(v=vector_of(inner, n, 1, place.data_only), n=length)};",
              f"for ({other} in 1:{length}) {change.format(w=local, j=other, x=_real(inside))}", *_some(inner, 1)]
     if place.target and c.chance(30):
         lines.append(f"target += normal_lpdf({local} | {_real(inner)}, 1.5);")
-    lines.append(f"{total} += tanh({taken.format(local)});")
+    change = c.pick(["{t} += tanh({x});", "{t} = 0.5 * {t} + tanh({x});"])
+    lines.append(change.format(t=total, x=taken.format(local)))
     place.add(Variable(total, REAL, 0, 0, place.data_only, place.data_only, True))
     return [f"real {total} = 0;", f"for ({index} in 1:{size(place, n)}) {{", *_indented(lines), "}"]
+
+
+def _chosen(place: Place, most: int) -> tuple[str, Lines]:
+    """An int up to `most` that a condition on data chooses, and the statements that make it."""
+    name, known = place.names.fresh(), partial(integer, place, 0, most, 1, static=True)
+    test, other = (condition(place, 1, True) for _ in range(2))
+    changed = f"{name} = {known()};" if place.choices.chance(50) else f"if ({other}) {name} = 0;"
+    return name, [f"int {name} = {known()};", f"if ({test}) {{ {name} = {known()}; }} else {{ {changed} }}"]
 
 
 def search(place: Place) -> Lines:

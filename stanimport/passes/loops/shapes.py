@@ -10,6 +10,8 @@ from ...ir.uses import sizes, walk_statements
 from .affine import mentions_values
 from .parts import count_of
 
+Decider = str | int  # a variable, by name, or a branch or loop, by identity
+
 
 def deciding(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]], loops: tuple[type, ...]) -> frozenset[int]:
     """The positions of such arguments, also through local variables and other functions.
@@ -19,7 +21,8 @@ def deciding(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]], loops:
         shaped_by: tells the same of other functions.
         loops: those for which it counts how often they run, of `For` and `While`.
     """
-    return _positions(f, _deciding_expressions(f, shaped_by, loops))
+    measured = _positions(f, _measures(f, shaped_by), controlled=True)
+    return measured | _positions(f, _counts(f, loops)) if loops else measured
 
 
 def counting_calls(f: gprob.FunDef, is_recursive: bool, counted_by: Callable[[str], frozenset[int]]) -> frozenset[int]:
@@ -39,11 +42,15 @@ def counting_calls(f: gprob.FunDef, is_recursive: bool, counted_by: Callable[[st
     return _positions(f, wanted)
 
 
-def _positions(f: gprob.FunDef, deciding: Iterable[gprob.Expr]) -> frozenset[int]:
-    """The positions of the arguments on whose values some expressions depend, through local variables too."""
-    wanted = {name for e in deciding for name in _values_in(e)}
+def _positions(f: gprob.FunDef, deciding: Iterable[gprob.Expr], controlled: bool = False) -> frozenset[int]:
+    """The positions of the arguments on whose values some expressions depend, through local variables too.
+
+    With `controlled` a variable depends on the branches and loops, too, in which it gets its values.
+    """
+    wanted: set[Decider] = {name for e in deciding for name in _values_in(e)}
+    sources = [(decided, set(found)) for decided, found in _dependences(f, controlled)]
     while True:
-        more = {n for name, value in _definitions(f) if name in wanted for n in _values_in(value)}
+        more = {d for decided, found in sources if decided in wanted for d in found}
         if more <= wanted:
             return frozenset(i for i, p in enumerate(f.parameters) if p.name in wanted)
         wanted |= more
@@ -58,16 +65,8 @@ def _values_in(node: object) -> Iterator[str]:
             yield from _values_in(child)
 
 
-def _deciding_expressions(
-    f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]], loops: tuple[type, ...]
-) -> Iterator[gprob.Expr]:
-    """Sizes, bounds of loops and ranges, conditions of `while`, and arguments of calls that decide such inside."""
-    for s in walk_statements(f.body):
-        if isinstance(s, gprob.For) and gprob.For in loops:
-            yield s.lower
-            yield s.upper
-        elif isinstance(s, gprob.While) and gprob.While in loops:
-            yield s.condition
+def _measures(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]]) -> Iterator[gprob.Expr]:
+    """Sizes, bounds of ranges, and arguments of calls that decide such, or how often loops run, inside."""
     for node in traversal.walk(f.body):
         yield from sizes(node)
         if isinstance(node, gprob.Apply) and node.function.raw:
@@ -76,15 +75,34 @@ def _deciding_expressions(
             yield from (node.arguments[i] for i in shaped_by(node.function))
 
 
-def _definitions(f: gprob.FunDef) -> Iterator[tuple[str, gprob.Expr]]:
-    for s in walk_statements(f.body):
+def _counts(f: gprob.FunDef, loops: tuple[type, ...]) -> Iterator[gprob.Expr]:
+    """What tells how often loops of some kinds run."""
+    return (e for s in walk_statements(f.body) if isinstance(s, loops) for e in _decision(s))
+
+
+def _dependences(f: gprob.FunDef, controlled: bool) -> Iterator[tuple[Decider, Iterable[Decider]]]:
+    """What the variables of a function depend on: their values on other variables, and on the branch or loop around."""
+    waiting: list[tuple[gprob.Stmt, tuple[Decider, ...]]] = [(s, ()) for s in f.body]
+    while waiting:
+        s, around = waiting.pop()
+        decided = tuple(v for e in _decision(s) for v in _values_in(e))
         if isinstance(s, gprob.Declare) and s.value is not None:
-            yield s.name, s.value
+            yield s.name, _values_in(s.value)
         elif isinstance(s, gprob.Assign):
-            yield s.place.name, s.value
+            yield s.place.name, (*_values_in(s.value), *around)
         elif isinstance(s, gprob.For):
-            yield s.name, s.lower
-            yield s.name, s.upper
+            yield s.name, decided
+        if decided and controlled:
+            yield id(s), (*decided, *around)
+            around = (id(s),)
+        waiting += ((inner, around) for body in traversal.bodies(s) for inner in body)
+
+
+def _decision(s: gprob.Stmt) -> tuple[gprob.Expr, ...]:
+    """What tells whether, or how often, the statements in a branch or loop run."""
+    if isinstance(s, gprob.For):
+        return s.lower, s.upper
+    return (s.condition,) if isinstance(s, (gprob.If, gprob.While)) else ()
 
 
 def shape_varies(e: gprob.Expr, varying: set[str]) -> bool:
