@@ -189,11 +189,14 @@ def compared(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
 def difference(ours: dict[str, list[tuple[float, np.ndarray]]], stans: Densities) -> str:
     """How densities and gradients differ, nothing if they don't."""
     along = stans[0][2]
-    for backend, found in ours.items():
-        rises = [np.subtract(x[1][0], x[0][0]) for x in (found, stans)]  # Stan's value lacks constants
-        finite = [(a, b) for a, b in zip(found, stans) if np.isfinite(b[0])]
+    for backend, given in ours.items():
+        known = [(a, b) for a, b in zip(given, stans) if np.isfinite(a[0]) or np.isfinite(b[0])]  # else both refuse
+        if not known:
+            continue
+        rises = [np.subtract(x[-1][0], x[0][0]) for x in zip(*known)]  # Stan's value lacks constants
+        finite = [(a, b) for a, b in known if np.isfinite(b[0])]
         slopes = [(along @ a[1], b[1], np.abs(a[1]).max(initial=0.0)) for a, b in finite]
-        pairs = [(rises[0], rises[1], abs(stans[0][0])), *(s for s in slopes if np.isfinite(s[1]).all())]
+        pairs = [(rises[0], rises[1], abs(known[0][1][0])), *(s for s in slopes if np.isfinite(s[1]).all())]
         for a, b, scale in pairs:
             most = max(scale, np.abs(b).max(initial=1e-3))
             near = np.abs(np.subtract(a, b)) <= RELATIVE * most
