@@ -40,7 +40,10 @@ class Builder:
 
     def attribute(self, base: ast.expr | str, name: str) -> ast.expr:
         value = self.name(base) if isinstance(base, str) else base
-        return self.make(ast.Attribute, value=value, attr=name, ctx=ast.Load())
+        made = self.make(ast.Attribute, value=value, attr=name, ctx=ast.Load())
+        # Python puts a call where the name of the method is if that ends on another line than the call begins on
+        made.end_lineno, made.end_col_offset = made.lineno, made.col_offset
+        return made
 
     def call(self, function: ast.expr | str, *arguments: ast.expr, **keywords: ast.expr) -> ast.expr:
         """A call; a function given as text may be dotted: "ppl.sample"."""

@@ -77,12 +77,22 @@ def _refuse(lower: object, upper: object, size: int) -> None:
     bad = _combined(lambda a, b: (b >= a) & ((a < 1) | (b > size)), lower, upper)
 
     def error() -> StanIndexError:
-        return StanIndexError(f"a range is out of range: the size is {size}")
+        pairs = (lower, upper), (upper, lower)
+        ends = [_first_where(bad, _combined(lambda a, b: a + 0 * b, *pair)) for pair in pairs]
+        unknown = None in ends or current().mask is not None
+        named = "a range" if unknown else f"the range {ends[0]}:{ends[1]}"
+        return StanIndexError(f"{named} is out of range: the size is {size}")
 
     if type(bad) is Lanes:
         refuse_in_lanes(bad.data, error, bad.axes, 0, current())
     else:
         refuse(bad, error)
+
+
+def _first_where(bad: Any, values: Any) -> Any:
+    """The first of some values for which a condition holds, None if it is not known while tracing."""
+    found = [namespace((d,)).known(d) for d in (v.data if type(v) is Lanes else v for v in (bad, values))]
+    return None if any(f is None for f in found) else found[1][found[0]].flat[0]
 
 
 def _combined(f: Callable[..., object], *values: object) -> object:

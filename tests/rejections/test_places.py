@@ -35,6 +35,36 @@ def test_what_is_wrong_by_data_alone_names_function_value_and_place(block, backe
         assert text in shown or text == "y", (statement, shown)
 
 
+LINES = {  # expressions over several lines, and what the error says of them
+    "function": ("real z = 1 + log1m(\n  2\n  );", "`log1m(`, ", "line 2, column 14"),
+    "law": ("real z = normal_lpdf(1 |\n  0,\n  -1);", "`normal_lpdf(1 |`, ", "line 2, column 10"),
+    "index": ("vector[2] v = [1, 2]';\n real z = v[\n 3\n ];", "`v[`, ", "line 3, column 11"),
+    "range in a loop": (
+        "vector[2] v = [1, 2]'; real z = 0;\n for (i in 1:2)\n  z += sum(v[i\n   : (i +\n  1)]);",
+        "index 3 is out of range: the size is 2; in `v[i`, ", "line 4, column 12",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("case", LINES)
+def test_what_takes_several_lines_is_told_by_the_first(case, backend):
+    statement, text, place = LINES[case]
+    module = stanimport.loads(f"generated quantities {{\n{statement}\n}}", name="wrong", backend=backend)
+    with pytest.raises(StanError) as caught:
+        module.generated_quantities()
+    assert text in str(caught.value) and place in str(caught.value), str(caught.value)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_a_range_of_some_iteration_that_is_too_long_is_told(backend):
+    program = "data { int N; array[N] int n; vector[N] x; } parameters { real<lower=0> a; } model {\n" \
+        "  for (j in 1:N) target += a * min(x[j:(j + n[j] - 1)]);\n}"  # fmt: skip
+    module = stanimport.loads(program, name="wrong", backend=backend)
+    with pytest.raises(StanIndexError, match="the range 2:4 is out of range: the size is 3; in .*line 2, column 36"):
+        log_density(module, module.transformed_data(N=3, n=[2, 3, 1], x=[1.0, 2.0, 3.0]), a=0.3)
+
+
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_errors_of_array_libraries_become_ours_with_the_stan_line(backend, monkeypatch):
     from stanlib import registry
