@@ -221,7 +221,7 @@ def guides_of(backend, module):
 def test_guides_whose_density_is_not_known_have_no_k_hat(backend, minibatch):
     module = stanimport.loads(LINE, backend=backend)
     guides = guides_of(backend, module)
-    options = {"algorithm": "guide", "iter": 250, "eta": 0.05, "minibatch": minibatch, **QUIET}
+    options = {"algorithm": "guide", "iter": 250, "eta": 0.05, "draws": 200, "minibatch": minibatch, **QUIET}
     data = {"N": 20, "y": Y}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

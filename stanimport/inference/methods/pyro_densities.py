@@ -59,7 +59,8 @@ def densities(trace: Any, density: Density) -> dict[str, np.ndarray]:
         point = density.unconstrained(values, torch.zeros(density.size))
     except StanDataError:  # a draw outside of the domain
         return _named(-np.inf, log_q)
-    return _named(float(density(point)), log_q + float(density.log_jacobian(point)))
+    log_p, log_jacobian = map(float, density.with_jacobian(point))
+    return _named(log_p, log_q + log_jacobian)
 
 
 def _named(log_p: float, log_q: float) -> dict[str, np.ndarray]:

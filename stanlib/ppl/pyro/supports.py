@@ -141,9 +141,14 @@ def support_of(kind: str | None, arguments: dict[str, Any], shape: tuple[int, ..
     if kind is None:
         names = [n for n in ("lower", "upper") if n in arguments]
         record = records.get("_".join(names))
-        return StanConstraint(record, tuple(arguments[n] for n in names))
+        return StanConstraint(record, tuple(_number(arguments[n]) for n in names))
     if kind == records.AFFINE:
-        values = (arguments.get("offset", 0.0), arguments.get("multiplier", 1.0))
+        values = (_number(arguments.get("offset", 0.0)), _number(arguments.get("multiplier", 1.0)))
         return StanConstraint(records.get(kind), values)
     record = records.get(kind)
     return StanConstraint(record, tuple(shape[-2:]) if record.is_sized else ())
+
+
+def _number(argument: object) -> object:
+    """An integer of the program as the real number that transforms take as it is."""
+    return float(argument) if type(argument) is int else argument
