@@ -30,9 +30,9 @@ from .probable import is_probable, valued
 from .repeated import repeated
 from .segments import excluded, grid, numbered, segments, without_conditions
 from .sites import own_sites, with_values
+from .standing import chosen, standing
 from .terms import Term
 from .together import Told, together
-from .zeros import is_binary
 
 _UNREAD = -1  # as stanlib/discrete/problem.py has it
 
@@ -42,7 +42,7 @@ class Table:
     """Statements, and what sum and draw are told.
 
     That is a name, numbers of elements, how many on each axis, the table, its row at every place, 0 for places in
-    their order, and whether it holds probabilities in place of their logarithms.
+    their order, whether it holds probabilities in place of their logarithms, and where in it the term stands, or 0.
     """
 
     statements: Stmts
@@ -80,6 +80,7 @@ class _Builder:
         self.place = names.helper("place") if self._is_partial() else ""
         self.copies = {n: names.helper(n) for n in term.changed}
         self.made: list[gprob.Stmt] = []
+        self.stands: gprob.Expr = gprob.int_const(0, self.span)
         self.only: dict[str, int] = {}
         self.together = together(self.sites, len(self.loops), tallies, names)
         self.probable = is_probable(term, self.sites, self.loops, discrete.keys())
@@ -101,7 +102,7 @@ class _Builder:
         widths = gprob.MakeArray(array(INT, 1), self.span, tuple(values.width(s, self.span) for s in self.sites))
         table_ = variable(array(REAL, dims + len(self.sites)), self.span, self.table)
         probable = gprob.int_const(int(self.probable), self.span)
-        return Table(tuple(self.made), (label, found, widths, table_, codes, probable))
+        return Table(tuple(self.made), (label, found, widths, table_, codes, probable, self.stands))
 
     def _filled(self, before: Stmts, top: Stmts, counts: Sequence[gprob.Expr]) -> tuple[int, gprob.Expr]:
         """Declares and fills the table; how many axes it has beside those of sites, and the rows at all places."""
@@ -272,6 +273,7 @@ class _Builder:
     def _tabulate_rows(self, a: Alike, counts: Sequence[gprob.Expr]) -> gprob.Expr:
         """Declares and fills a table with one row for places that are alike; the numbers of rows at all places."""
         self.made += self._renamed_loops(tuple(a.made(counts, self._at(), self._around, self.names)))
+        self._stand(a.body)
         row = gprob.Single(variable(INT, self.span, a.row))
         inner = self._where_possible(self._valued(a.body, self.table, [*self._positions(), row]))
         for s in self.sites:
@@ -371,7 +373,8 @@ class _Builder:
     def _wrapped(self, body: Stmts, level: int, shared: bool) -> Stmts:
         """The body for every value of the sites that begin at a level; where all are known the sum is kept."""
         if shared or level == self.level:
-            self.only, body = self._chosen(body)
+            self._stand(body)
+            self.only, body = chosen(body, self.sites)
             body = self._valued(body, self.table, [*self._positions(), *([] if shared else self._at())])
             body = self._where_possible(body)
         for s in reversed(self.sites):
@@ -381,17 +384,12 @@ class _Builder:
             body = (gprob.If(self.span, self._number(), body),)
         return body
 
-    def _chosen(self, body: Stmts) -> tuple[dict[str, int], Stmts]:
-        """The values of single elements outside of which statements add nothing, by index; what they are there."""
-        found: dict[str, int] = {}
-        single = {s.index for s in self.sites if not s.missing and not s.guards and is_binary(s.discrete)}
-        while len(body) == 1:
-            s = body[0]
-            of = s.condition.name if isinstance(s, gprob.If) and isinstance(s.condition, gprob.Var) else ""
-            if not isinstance(s, gprob.If) or of not in single - found.keys() or s.then and s.otherwise:
-                break
-            found[of], body = int(bool(s.then)), s.then or s.otherwise
-        return found, body
+    def _stand(self, body: Stmts) -> None:
+        """Declares in which entries the term stands, if those are not of data alone."""
+        known = self.static | self.indices | {s.index for s in self.sites}
+        if not self.probable and not uses.names_in(body) <= known:
+            made, self.stands = standing(body, self.sites, self.span, self.names)
+            self.made += (*made[:1], *self._renamed(made[1:]))
 
     def _positions(self) -> Iterator[gprob.IndexExpr]:
         return (values.position(s, self.span) for s in self.sites)

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
 from .chains import Chains
 from .links import Moves
+from .shared import Shared
 
 Reduce = Callable[..., Any]  # the sum of logarithms along an axis, or what stands for it
 Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of weights along the last axis and uniforms
@@ -17,10 +20,18 @@ Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of w
 
 @dataclass(frozen=True)
 class Around:
-    """The `terms` of what stands around chains, (cases, chains), in all cases; whether some are `impossible`."""
+    """The `terms` of what stands around chains, (cases, chains), in all cases; whether some are `impossible`.
+
+    Chains are summed for all cases, one after the other, or some of them for others too, which are `shared`.
+    """
 
     terms: Any
     impossible: bool
+    shared: Shared | None = None
+
+    def by_case(self, xp: Namespace, sums: Array) -> Any:
+        """What every chain has in every case, (cases, chains), from what those have that are summed."""
+        return xp.reshape(sums, xp.shape(self.terms)) if self.shared is None else self.shared.by_case(xp, sums)
 
 
 @dataclass(frozen=True)
@@ -76,24 +87,26 @@ def sums_alone(
     if often is None:
         moves = moves.by_chain(xp, *linked.shape)
     elif around is not None and by_chain:  # where nothing is saved by derivatives that know how much each case counts
-        return over_cases(xp, reduce, sums_alone(xp, reduce, single, moves, linked, None, around), often, around.terms)
+        return over_cases(xp, reduce, sums_alone(xp, reduce, single, moves, linked, None, around), often, around)
 
     def plain(single: Array, table: Array, cases: Array | None = None) -> Any:
         last, _ = along(xp, reduce, single, moves.by_step(xp, table, len(linked)), linked, False)
-        return over_cases(xp, reduce, reduce(xp, last), often, cases)
+        told = None if cases is None or around is None else replace(around, terms=cases)
+        return over_cases(xp, reduce, reduce(xp, last), often, told)
 
     cases = () if around is None or often is None and not around.impossible else (around.terms,)
     single, table, *told = xp.convert((single, moves.table, *cases))
-    return xp.log_sum_of_chains(plain, single, table, linked, often, moves.which, moves.probabilities, *told)
+    by_case = None if around is None or around.shared is None else partial(around.by_case, xp)
+    return xp.log_sum_of_chains(plain, single, table, linked, often, moves.which, moves.probabilities, by_case, *told)
 
 
 def over_cases(
-    xp: Namespace, reduce: Reduce, sums: Array, often: np.ndarray | None, cases: Array | None
+    xp: Namespace, reduce: Reduce, sums: Array, often: np.ndarray | None, around: Around | None
 ) -> Any:  # fmt: skip
     """The sum over all chains, and over the cases of each if there are any, as often as that counts if it is told."""
-    if cases is not None and often is not None:
-        sums, cases = xp.convert((sums, cases))
-        sums = reduce(xp, xp.reshape(sums, xp.shape(cases)) + cases, 0)
+    if around is not None and often is not None:
+        sums, cases = xp.convert((sums, around.terms))
+        sums = reduce(xp, around.by_case(xp, sums) + cases, 0)
     return counted(xp, sums, often)
 
 

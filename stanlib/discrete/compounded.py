@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import namespace
 from ..arrays.base import Array, Namespace, Real
 from .compounds import Compounds, Group, Terms
-from .problem import ALIKE, Factor, Rows, permuted, rows, sum_of
+from .problem import ALIKE, Factor, Rows, permuted, sum_of
+from .rows import rows
+
+NUMPY = namespace(())
 
 
 def single(xp: Namespace, kind: int, g: Group, of_elements: Callable[[np.ndarray], Any]) -> Any:
@@ -67,15 +71,16 @@ def of_links(xp: Namespace, t: Terms, tables: Sequence[Rows]) -> Rows:
     given = tables[t.slot]
     used, codes = np.unique(given.at(t.rows), return_inverse=True)
 
-    def of_states(table: Array) -> Any:
+    def of_states(xp: Namespace, table: Array) -> Any:
         table = permuted(xp, rows(xp, table, used), (0, *(axis + 1 for axis in t.order)))
         count, *outer = xp.shape(table)[: 1 + t.around.shape[1]]
         table = xp.reshape(table, (count * math.prod(outer), -1))
         found = xp.get(table, (slice(None), t.entries.reshape(-1)))
         return xp.reshape(found, (count, *outer, *t.entries.shape))
 
-    probabilities = None if given.probabilities is None else of_states(given.probabilities)
-    return Rows(of_states(given.table), codes.reshape(-1), probabilities)
+    probabilities = None if given.probabilities is None else of_states(xp, given.probabilities)
+    stands = None if given.stands is None else of_states(NUMPY, given.stands)
+    return Rows(of_states(xp, given.table), codes.reshape(-1), probabilities, stands)
 
 
 def with_members(xp: Namespace, c: Compounds, values: Real) -> Any:

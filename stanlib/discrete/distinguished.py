@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import namespace
 from ..arrays.base import Array, Namespace, Real
 from . import compounded
 from .cases import Cases, Terms
-from .problem import Factor, Rows, aligned, permuted, rows, sum_of
+from .problem import Factor, Rows, aligned, permuted, sum_of
+from .rows import rows
 
+NUMPY = namespace(())
 OfElements = Callable[[np.ndarray], Any]  # the terms of elements of one kind, (n, K)
 
 
@@ -28,17 +31,26 @@ def single(xp: Namespace, c: Cases, of_elements: OfElements) -> Any:
         found = xp.reshape(found, (-1, 1, size, c.kind))
         found = xp.broadcast_to(found, (len(c.members) // size, c.count, size, c.kind))
         return xp.reshape(found, (c.copies.size, c.kind))
-    column = np.zeros(c.copies.size, int)
-    column[c.copies - c.copies.min()] = np.arange(len(c.members))
-    return rows(xp, found, column)
+    return rows(xp, found, columns(c))
+
+
+def columns(c: Cases) -> np.ndarray:
+    """The column of the member that every copy is of, in the order of the copies' numbers."""
+    found = np.zeros(c.copies.size, int)
+    found[c.copies - c.copies.min()] = np.arange(len(c.members))
+    return found
 
 
 def of_single(xp: Namespace, c: Cases, tables: Sequence[Rows]) -> Iterator[Factor]:
     """The terms that are of one copy each, as factors over those: what data tell, and all others together."""
     data, others = np.zeros((c.copies.size, c.kind)), list[Factor]()
     for t in c.single:
-        used, codes = _rows_by_case(c, t, tables[t.slot])
-        table, copies = _cases_as_rows(xp, c, t, used, tables[t.slot].table), c.copies[:, t.columns[:, 0]].reshape(-1)
+        used, codes = np.unique(tables[t.slot].at(t.rows), return_inverse=True)
+        cases = _standing(c, t, used, tables[t.slot])
+        if not len(cases):
+            continue
+        table, codes = _cases_as_rows(xp, c, t, used, tables[t.slot].table, cases), _by_row(c, t, codes, cases)
+        copies = c.copies[np.ix_(cases, t.columns[:, 0])].reshape(-1)
         if isinstance(table, np.ndarray):
             np.add.at(data, copies - c.copies.min(), table[codes])
         else:
@@ -51,21 +63,32 @@ def of_single(xp: Namespace, c: Cases, tables: Sequence[Rows]) -> Iterator[Facto
 
 def of_links(xp: Namespace, c: Cases, t: Terms, tables: Sequence[Rows]) -> Rows:
     """Those of two, a row for each that the slot has and for each case."""
-    given = tables[t.slot]
-    used, codes = _rows_by_case(c, t, given)
-    split = partial(_cases_as_rows, xp, c, t, used)
-    probabilities = None if given.probabilities is None else split(given.probabilities)
-    return Rows(split(given.table), codes, probabilities)
-
-
-def _rows_by_case(c: Cases, t: Terms, given: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of a slot that are used, and the numbers of those split by case, of all places in one case after another
-    in the next.
-    """
+    given, cases = tables[t.slot], np.arange(c.count)
     used, codes = np.unique(given.at(t.rows), return_inverse=True)
-    if all(axis >= len(c.sizes) for axis in t.axes):
-        return used, np.tile(codes.reshape(-1), c.count)
-    return used, (codes.reshape(-1) * c.count + np.arange(c.count)[:, None]).reshape(-1)
+    split = partial(_cases_as_rows, xp, c, t, used, cases=cases)
+    probabilities = None if given.probabilities is None else split(given.probabilities)
+    return Rows(split(given.table), _by_row(c, t, codes, cases), probabilities)
+
+
+def _are_split(c: Cases, t: Terms) -> bool:
+    """Whether terms differ by case."""
+    return any(axis < len(c.sizes) for axis in t.axes)
+
+
+def _standing(c: Cases, t: Terms, used: np.ndarray, given: Rows) -> np.ndarray:
+    """The numbers of the cases in which terms are not known to be 0, whatever the elements of chains are."""
+    if given.stands is None or not _are_split(c, t):
+        return np.arange(c.count)
+    there = _by_case(NUMPY, c, t, rows(NUMPY, given.stands, used))
+    return np.flatnonzero(there.swapaxes(0, 1).reshape(c.count, -1).any(axis=1))
+
+
+def _by_row(c: Cases, t: Terms, codes: np.ndarray, cases: np.ndarray) -> np.ndarray:
+    """The numbers of rows that are split by case, at all places in one of some cases after another in the next."""
+    codes = codes.reshape(-1)
+    if not _are_split(c, t):
+        return np.tile(codes, len(cases))
+    return (codes * len(cases) + np.arange(len(cases))[:, None]).reshape(-1)
 
 
 def _by_case(xp: Namespace, c: Cases, t: Terms, table: Array) -> Any:
@@ -73,16 +96,19 @@ def _by_case(xp: Namespace, c: Cases, t: Terms, table: Array) -> Any:
     outer = len(c.sizes)
     table = aligned(xp, table, t.axes, outer + t.columns.shape[1])
     count, sizes = xp.shape(table)[0], xp.shape(table)[1 + outer :]
-    if all(axis >= outer for axis in t.axes):
+    if not _are_split(c, t):
         return xp.reshape(table, (count, 1, *sizes))
     table = xp.broadcast_to(table, (count, *c.sizes, *sizes))
     return xp.reshape(table, (count, c.count, *sizes))
 
 
-def _cases_as_rows(xp: Namespace, c: Cases, t: Terms, used: np.ndarray, table: Array) -> Any:
-    """Some rows of a slot's table, those of one after the other by case."""
-    count, cases, *sizes = xp.shape(table := _by_case(xp, c, t, rows(xp, table, used)))
-    return xp.reshape(table, (count * cases, *sizes))
+def _cases_as_rows(xp: Namespace, c: Cases, t: Terms, used: np.ndarray, table: Array, cases: np.ndarray) -> Any:
+    """Some rows of a slot's table, those of one after the other by case, of some cases."""
+    table = _by_case(xp, c, t, rows(xp, table, used))
+    if len(cases) < c.count:
+        table = xp.swapaxes(rows(xp, xp.swapaxes(table, 0, 1), cases), 0, 1)
+    count, split, *sizes = xp.shape(table)
+    return xp.reshape(table, (count * split, *sizes))
 
 
 def own(xp: Namespace, c: Cases, ends: np.ndarray, of_elements: OfElements) -> Any:

@@ -24,7 +24,8 @@ from .links import between
 from .merged import spelled_out
 from .possible import Possible, at_known, conditioned, left_possible
 from .problem import Factor, Problem, Rows, aligned, limit, sum_of
-from .singles import Singles
+from .shared import Shared, shared, told_apart
+from .singles import Singles, numbered
 from .sweeps import Sweep
 from .whole import Saved, steps_saved
 
@@ -205,7 +206,7 @@ class _Elimination:
         plan = order.plan(self.kinds, np.flatnonzero(self.left), [f.elements for f in several], limit(), excluding)
         if plan.largest > limit():
             raise order.too_large(self.problem, several, plan)
-        self.tables = [Rows(f.table, f.codes, f.probabilities) for f in several]
+        self.tables = [Rows(f.table, f.codes, f.probabilities, f.stands) for f in several]
         for step in plan.steps:
             self._take(step)
         return self.total, self.summed
@@ -241,10 +242,10 @@ class _Elimination:
     def _count(self, term: Array) -> None:
         self.total = sum_of(self.xp, self.total, term)
 
-    def _add(self, elements: np.ndarray, table: Array) -> None:
-        """Terms of single elements, (n or 1, K)."""
+    def _add(self, elements: np.ndarray, table: Array, alike: np.ndarray | None = None) -> None:
+        """Terms of single elements, (n or 1, K); the same for those with numbers that are `alike`."""
         kind = int(self.kinds[elements[0]])
-        self.single[kind].add(self.xp, self.at[elements], table)
+        self.single[kind].add(self.xp, self.at[elements], table, alike)
 
     def _add_all(self, factors: Iterable[Factor]) -> None:
         """The terms of factors over single elements."""
@@ -256,6 +257,10 @@ class _Elimination:
         """The terms of single elements of one kind, (n, K); zeros for -1."""
         single = self.single[int(self.kinds[elements[0]])]
         return single.of(self.xp, np.where(elements < 0, -1, self.at[elements]))
+
+    def _told(self, elements: np.ndarray) -> np.ndarray:
+        """Numbers that are the same for elements of one kind whose own terms are, (n, columns); those of -1 too."""
+        return self.single[int(self.kinds[elements[0]])].told(np.where(elements < 0, -1, self.at[elements]))
 
     def _joined(self, step: order.Join) -> Array:
         xp, parts = self.xp, []
@@ -297,7 +302,8 @@ class _Elimination:
         often = np.concatenate([self.often[g.members[:, 0]] for g in c.groups])
         self._have(order_, often, c.kind)
         for g in c.groups:
-            self._add(g.compounds, compounded.single(self.xp, c.kind, g, self._of_elements))
+            told = numbered(np.concatenate([self._told(members) for members in g.members.T], axis=1))
+            self._add(g.compounds, compounded.single(self.xp, c.kind, g, self._of_elements), told)
         self._add_all(compounded.of_single(self.xp, c.single, self.tables))
         self.tables += [compounded.of_links(self.xp, t, self.tables) for t in c.links]
         self.summed.append(c)
@@ -315,24 +321,33 @@ class _Elimination:
         """Eliminate chains in each case of the elements around them, which have what is left as terms."""
         xp = self.xp
         copies = np.sort(c.copies.reshape(-1))
+        told, columns = numbered(self._told(c.members)), distinguished.columns(c)
         self._have(copies, np.ones(len(copies)), c.kind)
-        self._add(copies, distinguished.single(xp, c, self._of_elements))
+        self._add(copies, distinguished.single(xp, c, self._of_elements), told[columns])
         self._add_all(distinguished.of_single(xp, c, self.tables))
         self.tables += [distinguished.of_links(xp, c, t, self.tables) for t in c.links]
         self.summed.append(c)
-        for chains in c.chains:
-            ends = c.ends(chains)
-            own = Around(distinguished.own(xp, c, ends, self._of_elements), self._is_restricted(ends))
+        for all_, found in [(one, self._shared(c, one)) for one in c.chains]:
+            ends, chains = c.ends(all_), all_ if found is None else found.chains
+            own = Around(distinguished.own(xp, c, ends, self._of_elements), self._is_restricted(ends), found)
             if c.closing and self.sum_only:
                 self._count(self._sums_of_chains(chains, self.often[ends[:, 0]], own))
                 continue
-            left = distinguished.of_around(xp, c, self._sums_of_chains(chains, None, own))
+            left = distinguished.of_around(xp, c, own.by_case(xp, self._sums_of_chains(chains, None, own)))
             if c.closing:
                 self._sum_out_around(ends, left)
             elif ends.shape[1] > 1:
                 self.tables.append(Rows(left))
             else:
                 self._add(ends[:, 0], left)
+
+    def _shared(self, c: Cases, chains: Chains) -> Shared | None:
+        """The chains of all cases that are summed for others too; none where draws need each of them."""
+        if not self.sum_only:
+            return None
+        data = lambda elements: self.single[int(self.kinds[elements[0]])].data[self.at[elements]]
+        terms = distinguished.own(namespace(()), c, c.ends(chains), data)
+        return shared(chains, told_apart(chains, self.tables, self._told), terms != -np.inf)
 
     def _sum_out_around(self, ends: np.ndarray, left: Any) -> None:
         """Eliminate elements, (n, q), that stand with those in their row alone, of whose values `left` is a table."""
@@ -366,7 +381,7 @@ class _Elimination:
         if state is not None:
             single = xp.swapaxes(self._of_elements(c.elements.T.reshape(-1)), 0, 1)
             sums = absorbing.log_sums(xp, self.tables, c, xp.reshape(single, (kind, length, count)), state)
-            return chained.over_cases(xp, self.reduce, sums, often, None if around is None else around.terms)
+            return chained.over_cases(xp, self.reduce, sums, often, around)
         single = xp.reshape(self._of_elements(c.elements.T.reshape(-1)), (length, count, kind))
         moves = between(xp, self.tables, c, kind, self.sum_only)
         if self.sum_only:

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,11 @@ import numpy as np
 from ..arrays import namespace
 from ..arrays.base import Array, Namespace, Real
 from ..distributions._terms import log0
-from .problem import Factor, Variable, permuted, rows
+from .problem import Factor, Variable, permuted
+from .rows import rows
 
-ARGUMENTS = 6  # that describe a term
+NUMPY = namespace(())
+ARGUMENTS = 7  # that describe a term
 
 
 def places_first(xp: Namespace, table: Array, axes: int, places: int) -> Any:
@@ -24,19 +28,30 @@ def places_first(xp: Namespace, table: Array, axes: int, places: int) -> Any:
 
 def factors_of(
     xp: Namespace, variables: Sequence[Variable], kinds: np.ndarray, label: str, numbers: Any, widths: Any, table: Any,
-    codes: Any, probable: Any,
+    codes: Any, probable: Any, stands: Any,
 ) -> Iterator[Factor]:  # fmt: skip
     """A term as factors whose elements are different and in ascending order at every place.
 
-    The table may be `probable`: it holds probabilities, the logarithms of which are the term.
+    The table may be `probable`: it holds probabilities, the logarithms of which are the term. Or it may be known in
+    which of its entries the term `stands`, by an axis for each of the table's before that of places, else 0.
     """
-    if not probable:
-        yield from _of_term(xp, variables, kinds, label, numbers, widths, table, codes)
-    elif isinstance(table, np.ndarray):
-        yield from _of_term(xp, variables, kinds, label, numbers, widths, log0(namespace(()), table), codes)
+    if probable and isinstance(table, np.ndarray):
+        table, probable = log0(NUMPY, table), 0
+    found = list(_of_term(xp, variables, kinds, label, numbers, widths, table, codes))
+    if probable:
+        yield from (f.by(xp, f.table) for f in found)
+    elif isinstance(stands, np.ndarray) and not isinstance(table, np.ndarray):
+        told = list(_of_term(NUMPY, variables, kinds, label, numbers, widths, stands, np.zeros(())))
+        yield from map(partial(_standing, xp), found, told) if len(found) == len(told) else found
     else:
-        for f in _of_term(xp, variables, kinds, label, numbers, widths, table, codes):
-            yield f.by(xp, f.table)
+        yield from found
+
+
+def _standing(xp: Namespace, f: Factor, told: Factor) -> Factor:
+    """The factor with what is told of its entries, by another one of the same places."""
+    if not np.array_equal(f.elements, told.elements) or xp.shape(f.table)[1:] != told.table.shape[1:]:
+        return f
+    return replace(f, stands_in=(f.table, told.table > 0))
 
 
 def _of_term(

@@ -15,7 +15,8 @@ from ..dataclass import dataclass
 from .alone import Summed
 from .chained import Reduce
 from .possible import Possible
-from .problem import ALIKE, Factor, aligned, rows, rows_alike, sum_of, without_elements
+from .problem import ALIKE, Factor, aligned, rows_alike, sum_of, without_elements
+from .rows import rows
 
 BESIDES = 3  # sets of elements that each of the others stands in; the end of a chain hangs on one that is in two
 

@@ -11,7 +11,8 @@ import numpy as np
 from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
 from .chains import Chains, Link
-from .problem import Rows, rows, sum_of
+from .problem import Rows, sum_of
+from .rows import rows
 
 DIFFERENT = 4  # tables that all chains share, among those of many steps
 

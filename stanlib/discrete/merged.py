@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays.base import Array, Namespace, Real
-from .problem import Factor, rows, rows_alike
+from .problem import Factor, rows_alike
+from .rows import rows
 
 FEW = 0.5  # classes among elements that are worth it,
 FEW_COMPONENTS = 0.8  # and among components
@@ -213,4 +214,4 @@ def without_copies(xp: Namespace, factors: Sequence[Factor], stands_for: np.ndar
         if f.codes is not None:
             yield replace(f, elements=f.elements[kept], codes=f.codes[kept])
         else:
-            yield f.changed(xp, partial(rows, xp, index=kept), elements=f.elements[kept])
+            yield f.changed(xp, partial(rows, index=kept), elements=f.elements[kept])

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays.base import Array, Namespace
-from .problem import Factor, Problem, Rows, permuted, rows
+from .problem import Factor, Problem, Rows, permuted
+from .rows import rows
 
 ROUNDS = 200  # of what follows from what; to stop earlier leaves more values, no wrong ones
 LARGE = 10**6  # entries of tables that are not looked at
@@ -191,11 +192,11 @@ def _of_several(xp: Namespace, f: Factor, values: np.ndarray) -> Iterator[Factor
         elif f.codes is not None:
             told = np.column_stack([f.codes[places], values[places][:, known]])
             different, codes = np.unique(told, axis=0, return_inverse=True)
-            found = f.changed(xp, partial(_at, xp, places=different[:, 0], known=known, values=different[:, 1:]))
+            found = f.changed(xp, partial(_at, places=different[:, 0], known=known, values=different[:, 1:]))
             codes = codes.reshape(-1) if xp.shape(found.table)[0] > 1 else np.zeros(len(places), int)
             yield replace(found, elements=f.elements[places][:, ~known], codes=codes)
         else:
-            entries = partial(_at, xp, places=places, known=known, values=values[places][:, known])
+            entries = partial(_at, places=places, known=known, values=values[places][:, known])
             yield f.changed(xp, entries, elements=f.elements[places][:, ~known])
 
 

@@ -20,6 +20,7 @@ from ..arrays.base import Array, Namespace, Real
 from ..dataclass import dataclass
 from ..distributions._terms import log0
 from ..errors import StanIndexError, StanUnsupportedError
+from .rows import rows
 
 # Entries that a table may have; what would need a larger one is refused.
 LIMIT = 10**7
@@ -75,7 +76,8 @@ class Factor:
     """A term at `len(elements)` places, each with `elements.shape[1]` different elements in ascending order.
 
     With `codes`, the number of the row at every place, the table has a row for those that are alike. `logs_of` is a
-    table, and the probabilities that it holds the logarithms of: they tell nothing of another table.
+    table, and the probabilities that it holds the logarithms of; `stands_in` is a table, and in which of its entries
+    the term stands, (rows or 1, K1, ..., Km): all others are 0. They tell nothing of another table.
     """
 
     label: str
@@ -83,18 +85,26 @@ class Factor:
     table: Any
     codes: np.ndarray | None = None
     logs_of: tuple[Any, Any] | None = None
+    stands_in: tuple[Any, np.ndarray] | None = None
 
     @property
     def probabilities(self) -> Any:
         """What the table holds the logarithms of, if that is known."""
         return self.logs_of[1] if self.logs_of is not None and self.logs_of[0] is self.table else None
 
-    def changed(self, xp: Namespace, entries: Callable[[Any], Any], **others: Any) -> "Factor":
-        """The factor with other entries of its table, and of the probabilities, and what else is given."""
-        found = self.probabilities
-        if found is None:
-            return replace(self, table=entries(self.table), **others)
-        return replace(self, **others).by(xp, entries(found))
+    @property
+    def stands(self) -> np.ndarray | None:
+        """In which entries of the table the term stands, if that is known; all others are 0."""
+        return self.stands_in[1] if self.stands_in is not None and self.stands_in[0] is self.table else None
+
+    def changed(self, xp: Namespace, entries: Callable[[Namespace, Any], Any], **others: Any) -> "Factor":
+        """The factor with other entries of its table, and of all that is known of them, and what else is given."""
+        found, stands = self.probabilities, self.stands
+        if found is not None:
+            return replace(self, **others).by(xp, entries(xp, found))
+        table = entries(xp, self.table)
+        told = None if stands is None else (table, entries(namespace(()), stands))
+        return replace(self, table=table, stands_in=told, **others)
 
     def by(self, xp: Namespace, probabilities: Any) -> "Factor":
         """The factor with the table of the logarithms of probabilities."""
@@ -319,12 +329,14 @@ def aligned(xp: Namespace, table: Array, axes: Sequence[int], count: int) -> Arr
 class Rows:
     """The table of a factor, with the row that each of its places has, if that is not its own.
 
-    It may be that of the logarithms of `probabilities`.
+    It may be that of the logarithms of `probabilities`. Where `stands`, (rows or 1, K1, ..., Km), is known, all other
+    entries are 0.
     """
 
     table: Any
     codes: np.ndarray | None = None
     probabilities: Any = None
+    stands: np.ndarray | None = None
 
     def at(self, places: np.ndarray) -> np.ndarray:
         """The rows of places, -1 where those are."""
@@ -344,36 +356,6 @@ def sum_of(xp: Namespace, a: Real, b: Real) -> Any:
     """a + b, either of which may be an array of data."""
     a, b = xp.convert((a, b))
     return a + b
-
-
-def rows(xp: Namespace, table: Any, index: np.ndarray) -> Any:
-    """The rows of a table, zeros for -1; a shared one is that of all places. Evenly spaced rows are a slice."""
-    size = xp.shape(table)[0]
-    if size == 1 or len(index) == size and (index == np.arange(size)).all():
-        return table
-    steps = np.diff(index)
-    if index[0] >= 0 and (len(index) == 1 or steps[0] > 0 and (steps == steps[0]).all()):
-        step = int(steps[0]) if len(steps) else 1
-        return xp.get(table, (slice(int(index[0]), int(index[-1]) + 1, step),))
-    if is_sliced(index):
-        return _among_zeros(xp, table, index)
-    return xp.rearranged(table, index)
-
-
-def is_sliced(index: np.ndarray) -> bool:
-    """Whether rows are some one after the other, with none, -1, before and after them."""
-    there = np.flatnonzero(index >= 0)
-    return len(there) > 0 and bool((np.diff(there) == 1).all() and (np.diff(index[there]) == 1).all())
-
-
-def _among_zeros(xp: Namespace, table: Any, index: np.ndarray) -> Any:
-    """Such rows, and zeros before and after them."""
-    there = np.flatnonzero(index >= 0)
-    first, last = int(index[there[0]]), int(index[there[-1]])
-    found = xp.get(table, (slice(first, last + 1),))
-    around = [np.zeros((n, *xp.shape(table)[1:])) for n in (int(there[0]), len(index) - 1 - int(there[-1]))]
-    parts = [p for p in (around[0], found, around[1]) if xp.shape(p)[0]]
-    return xp.concatenate([*xp.convert(tuple(parts))])
 
 
 def rows_alike(f: Factor) -> np.ndarray:
@@ -397,4 +379,4 @@ def without_elements(xp: Namespace, which: np.ndarray, factors: Sequence[Factor]
         elif len(kept) and f.codes is not None:
             yield replace(f, elements=f.elements[kept], codes=f.codes[kept])
         elif len(kept):
-            yield f.changed(xp, partial(rows, xp, index=kept), elements=f.elements[kept])
+            yield f.changed(xp, partial(rows, index=kept), elements=f.elements[kept])

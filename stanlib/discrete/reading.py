@@ -15,7 +15,7 @@ from .problem import Problem, variables_of
 def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     """From the arguments of a call: the number of variables, (name, numbers of elements, lower, upper) of each, the
     tallies as tallies.py reads them, and (label, numbers of elements, widths, table, rows at all places or 0,
-    whether it holds probabilities) of every factor.
+    whether it holds probabilities, in which entries the term stands or 0) of every factor.
     """
     count = int(arguments[0])
     variables = tuple(variables_of(arguments[1 : 1 + 4 * count]))

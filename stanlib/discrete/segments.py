@@ -15,7 +15,8 @@ import numpy as np
 
 from ..arrays.base import Array, Namespace, Real
 from ..dataclass import dataclass
-from .problem import rows, sum_of
+from .problem import sum_of
+from .rows import rows
 
 RUNS = 4  # stretches of one kind, above which differences of sums are not worth it
 PARTS = 3  # indices of one element that make up those of several

@@ -11,15 +11,20 @@ import numpy as np
 
 from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
-from .problem import is_sliced, rows, sum_of
+from .problem import sum_of
+from .rows import rows, runs_of
 
 
 @dataclass
 class Part:
-    """A table, (n, K) or (1, K), and the row that each element has in it, (elements,), -1 for none."""
+    """A table, (n, K) or (1, K), and the row that each element has in it, (elements,), -1 for none.
+
+    Rows that are `alike`, (n,), have the same number there.
+    """
 
     table: Any
     row: np.ndarray
+    alike: np.ndarray
 
     def of(self, xp: Namespace, at: np.ndarray) -> Any:
         """The terms of elements, (n, K), or (1, K) if all have the same; zeros for -1."""
@@ -35,10 +40,15 @@ class Part:
         """The rows of elements, -1 for none."""
         return np.where(at < 0, -1, self.row[at])
 
+    def told(self, at: np.ndarray) -> np.ndarray:
+        """Numbers of elements, (n, 1), that are the same where their rows are; -1 for none."""
+        index = self.index(at)
+        return np.where(index < 0, -1, self.alike[index])[:, None]
+
     def moved(self, at: np.ndarray) -> int:
         """How many entries have to be looked up for the terms of elements."""
         index = self.index(at)
-        return 0 if np.shape(self.table)[0] == 1 or is_sliced(index) else len(index)
+        return 0 if np.shape(self.table)[0] == 1 or runs_of(index, np.shape(self.table)[0]) is not None else len(index)
 
 
 class Singles:
@@ -57,25 +67,31 @@ class Singles:
             part.row = np.concatenate([part.row, np.full(count, -1)])
         return np.arange(before, before + count)
 
-    def add(self, xp: Namespace, at: np.ndarray, table: Any) -> None:
-        """Terms of elements, (n or 1, K), which add up where an element stands more than once."""
+    def add(self, xp: Namespace, at: np.ndarray, table: Any, alike: np.ndarray | None = None) -> None:
+        """Terms of elements, (n or 1, K), which add up where an element stands more than once.
+
+        Args:
+            alike: numbers that are the same for elements whose terms are known to be, (n,).
+        """
         used, which = np.unique(at, return_inverse=True)
         if len(used) < len(at):
-            at, table = used, _by_element(xp, table, which.reshape(-1), len(used))
+            at, table, alike = used, _by_element(xp, table, which.reshape(-1), len(used)), None
         if isinstance(table, np.ndarray):
             self.data[at] += table
-        else:
-            self._add_part(xp, at, np.minimum(np.arange(len(at)), xp.shape(table)[0] - 1), table)
+            return
+        rows_ = np.minimum(np.arange(len(at)), xp.shape(table)[0] - 1)
+        self._add_part(xp, at, rows_, table, np.unique(rows_) if alike is None else alike)
 
-    def _add_part(self, xp: Namespace, at: np.ndarray, rows_: np.ndarray, table: Any) -> None:
+    def _add_part(self, xp: Namespace, at: np.ndarray, rows_: np.ndarray, table: Any, alike: np.ndarray) -> None:
         """A table whose rows each are of different elements, added to one of the same elements if there is one."""
         row = np.full(len(self.data), -1)
         row[at] = rows_
         for part in self.parts:
             if np.array_equal(part.row, row):
                 part.table = sum_of(xp, part.table, table)
+                part.alike = numbered(np.stack(np.broadcast_arrays(part.alike, alike), axis=1))
                 return
-        self.parts.append(Part(table, row))
+        self.parts.append(Part(table, row, alike))
 
     def of(self, xp: Namespace, at: np.ndarray) -> Any:
         """The terms of elements, (n, K); zeros for -1."""
@@ -88,6 +104,11 @@ class Singles:
             total = f if total is None else sum_of(xp, total, f)
         return total
 
+    def told(self, at: np.ndarray) -> np.ndarray:
+        """Numbers, (n, columns), that are the same for elements whose terms surely are; -1 is none."""
+        data = np.where(at[:, None] < 0, 0.0, self.data[at])
+        return np.concatenate([data, *(p.told(at) for p in self.parts)], axis=1)
+
     def _added_up(self, xp: Namespace, at: np.ndarray) -> None:
         """Have the parts that depend on many rows as one, where fewer entries are moved so."""
         several = [p for p in self.parts if xp.shape(p.table)[0] > 1]
@@ -97,7 +118,18 @@ class Singles:
         total = several[0].of(xp, every)
         for p in several[1:]:
             total = sum_of(xp, total, p.of(xp, every))
-        self.parts = [Part(total, every), *(p for p in self.parts if xp.shape(p.table)[0] == 1)]
+        alike = numbered(np.concatenate([p.told(every) for p in several], axis=1))
+        self.parts = [Part(total, every, alike), *(p for p in self.parts if xp.shape(p.table)[0] == 1)]
+
+
+def numbered(columns: np.ndarray) -> np.ndarray:
+    """A number for every row of an array, (n, columns), the same where all of the columns are."""
+    found = np.zeros(len(columns), int)
+    for column in columns.T:
+        if (column != column[:1]).any():
+            values, which = np.unique(column, return_inverse=True)
+            found = np.unique(found * len(values) + which.reshape(-1), return_inverse=True)[1].reshape(-1)
+    return found
 
 
 def _by_element(xp: Namespace, table: Array, which: np.ndarray, count: int) -> Any:

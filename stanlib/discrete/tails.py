@@ -20,7 +20,8 @@ from ..dataclass import dataclass
 from . import absorbing
 from .chains import Chains, paths_of, together
 from .merged import alike, spelled_out
-from .problem import Factor, Rows, rows, sum_of, without_elements
+from .problem import Factor, Rows, sum_of, without_elements
+from .rows import rows
 from .runs import Runs, runs
 
 SHORT = 8  # elements of the longest tail,

@@ -76,7 +76,7 @@ def bounds(
 def _by_place(tables: Sequence[Any]) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """The numbers of the tallies at the places of each table, their members there, if any, and the amounts."""
     for i in range(0, len(tables), ARGUMENTS):
-        _, numbers, widths, table, codes, _ = tables[i : i + ARGUMENTS]
+        _, numbers, widths, table, codes, _, _ = tables[i : i + ARGUMENTS]
         numbers = np.asarray(numbers, int)
         numbers = numbers.reshape(math.prod(numbers.shape[:-1]), numbers.shape[-1])
         table, axes = np.asarray(table), len(np.asarray(widths))

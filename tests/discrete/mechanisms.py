@@ -20,6 +20,7 @@ from stanlib.discrete import (
     elimination,
     merged,
     order,
+    shared,
     sweeps,
     tails,
     whole,
@@ -27,7 +28,7 @@ from stanlib.discrete import (
 )
 
 ALL = ("tails", "bounded", "repeated", "stretches", "Chains", "absorbing", "probable", "merged", "Class", "Compounds",
-       "Cases", "Sweep", "known left in", "free")  # fmt: skip
+       "Cases", "shared", "Sweep", "known left in", "free")  # fmt: skip
 # what each may be instead; the rest is as it is
 _OTHERS: dict[Any, dict[str, tuple[Any, ...]]] = {
     tails: {"SHORT": (1, 2, 3), "HEAD": (0, 1, 4, 30), "FEW": (0.9, 10), "LARGE": (1e280, 1e280, 1e280, 1.5)},
@@ -36,6 +37,7 @@ _OTHERS: dict[Any, dict[str, tuple[Any, ...]]] = {
     merged: {"FEW": (0.0, 0.5, 1.0), "FEW_COMPONENTS": (0.0, 0.8, 1.0), "FEW_ROWS": (0, 4), "FEW_TERMS": (0, 1024),
              "GATHERED": (0, 9)},
     wholes: {"LEAST": (2, 3, 10**9), "NEARLY": (0, 2, 1000), "SEVERAL": (0, 8)}, sums: {"LITTLE": (0, 0, 500)},
+    shared: {"FEW": (0.9, 1.0, 1.0, 0.0)},
     whole: {"ALONE": (0.0, 0.7, 2.0), "STEP": (0, 100), "FEW": (0.0, 0.25), "MANY": (0, 10)},
 }  # fmt: skip
 
@@ -63,6 +65,7 @@ def counted(used: Counter[str]) -> Iterator[None]:
         (absorbing, "log_sums", lambda out, a: "absorbing"),
         (merged, "representatives", lambda out, a: "merged" if (out != np.arange(len(out))).any() else ""),
         (elimination, "without_terms", lambda out, a: "free" if out else ""),
+        (elimination, "shared", lambda out, a: "shared" if out is not None else ""),
         (elimination._Elimination, "_take", lambda out, a: type(a[1]).__name__),
         (chained, "sums_alone", lambda out, a: "probable" if a[3].probabilities is not None else ""),
         (whole.Saved, "worth", lambda out, a: "known left in" if out else ""),

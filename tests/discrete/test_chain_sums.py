@@ -280,7 +280,7 @@ def test_sums_over_cases(of, probable, far):
         return jnp.sum(xp.log_of_sum(sums.reshape(2, count) + terms, 0) * often)
 
     def new(single, moves, terms):
-        told = (linked, often, which, moves if probable else None)
+        told = (linked, often, which, moves if probable else None, None)
         return chains.log_sum_of_chains(in_logs, single, logs(moves), *told, terms)
 
     with jax.enable_x64(True):

@@ -29,9 +29,12 @@ PRODUCTS = 1024  # numbers that are added up where they are computed
 # several chains side by side gain by.
 LITTLE = 500
 
+ByCase = Callable[[Any], Any]
+
 
 def log_sum_of_chains(plain: Callable[..., Any], single: Any, table: Any, linked: Any, often: Any,
-                      which: Any = None, probabilities: Any = None, *cases: Any) -> Any:  # fmt: skip
+                      which: Any = None, probabilities: Any = None, by_case: ByCase | None = None,
+                      *cases: Any) -> Any:  # fmt: skip
     """The sum of the logarithms of the sums over all paths of every chain, as often as it counts; or those of each.
 
     Args:
@@ -45,9 +48,10 @@ def log_sum_of_chains(plain: Callable[..., Any], single: Any, table: Any, linked
             (chains,), of a table for each.
         which: numbers of tables, (length - 1,).
         probabilities: what the tables are the logarithms of, if that is known: derivatives are in these then.
-        cases: the terms of the cases of chains, (cases, chains of each), if there are any: the sum is over all cases
-            of a chain too, which stand behind each other, all in one case before those in the next. The sums of each
-            are without these terms, and 0 where such a term is -inf: what the case makes of a chain counts for nothing.
+        by_case: what every chain has in every case, (cases, chains of each), from what those have that are summed.
+        cases: the terms of the cases of chains, of that shape, if there are any: the sum is over all cases of a chain
+            too. The sums of each are without these terms, and 0 where such a term is -inf: what the case makes of a
+            chain counts for nothing.
     """
     if single.dtype != jnp.float64 or single.shape[1] * single.size * single.shape[-1] <= LITTLE:
         return plain(single, table if probabilities is None else _logs(jnp.asarray(probabilities)), *cases)
@@ -58,10 +62,8 @@ def log_sum_of_chains(plain: Callable[..., Any], single: Any, table: Any, linked
         moves = jnp.moveaxis(moves, -1, 1) if by_chain else moves
         return plain(jnp.swapaxes(single, 1, 2), moves if logged else _logs(moves), *cases)
 
-    fast = partial(_in_probabilities, linked=counts[0], often=counts[1], which=which, logged=logged)
+    fast = partial(_in_probabilities, linked=counts[0], often=counts[1], which=which, logged=logged, by_case=by_case)
     total = _total(fast, partial(_in_logs, in_logs), jnp.sum if often is not None else _by_chain)
-    if cases and often is None:
-        cases = (cases[0].reshape(1, -1),)
     # chains last, so that those side by side are next to each other in memory
     return total(jnp.swapaxes(single, 1, 2), jnp.moveaxis(moves, 1, -1) if by_chain else moves, *cases)
 
@@ -218,7 +220,7 @@ class _Scaled:
 
 def _in_probabilities(
     single: object, table: Any, *cases: Any, linked: np.ndarray, often: np.ndarray | None,
-    which: np.ndarray | None = None, logged: bool = True,
+    which: np.ndarray | None = None, logged: bool = True, by_case: ByCase | None = None,
 ) -> Any:  # fmt: skip
     """Whether nothing was lost; the value, and its derivatives in the terms, in the table, and in those of cases.
 
@@ -229,10 +231,9 @@ def _in_probabilities(
     left, arriving = chains.backward(shares)
     sizes = jnp.concatenate([chains.start[None], sizes])
     there = np.concatenate([np.ones((1, linked.shape[1])), linked])
-    value, counts, of_cases = _counted(chains.sums(sizes, there), often, *cases)
+    value, counts, live, of_cases = _counted(chains.sums(sizes, there), often, by_case, *cases)
     lost = ~((sizes > SMALL).all(0) & (left < LARGE).all((0, 1)))
     if cases:  # one that is impossible counts for nothing, whatever becomes of its chain
-        live = cases[0].reshape(-1) > -jnp.inf
         heard = live if often is None else counts > 0  # which is at hand: XLA would find `live` again for every state
         lost, left, arriving = lost & live, jnp.where(heard, left, 0.0), jnp.where(heard, arriving, 0.0)
     good = ~jnp.any(lost) & jnp.all(jnp.isfinite(value))
@@ -243,17 +244,27 @@ def _in_probabilities(
     return good, (value, of_single, of_table, *of_cases)
 
 
-def _counted(sums: Any, often: np.ndarray | None, cases: Any = None) -> tuple[Any, Any, tuple[Any, ...]]:
-    """From the sums of chains the value, its derivatives in those, and in the terms of cases if there are any."""
+def _counted(
+    sums: Any, often: np.ndarray | None, by_case: ByCase | None, cases: Any = None
+) -> tuple[Any, Any, Any, tuple[Any, ...]]:  # fmt: skip
+    """From the sums of chains the value, its derivatives in those, whether some case of each is possible if there are
+    any, and the derivatives in the terms of these.
+    """
     if cases is None:
-        return (sums, np.ones(1), ()) if often is None else (jnp.sum(sums * often), often, ())
-    sums = jnp.where(cases > -jnp.inf, sums.reshape(cases.shape), 0.0)
+        return (sums, np.ones(1), None, ()) if often is None else (jnp.sum(sums * often), often, None, ())
+    possible = cases > -jnp.inf
+    if by_case is None:
+        found, of_chains, live = sums.reshape(cases.shape), lambda x: x.reshape(-1), possible.reshape(-1)
+    else:
+        found, back = jax.vjp(by_case, sums)
+        of_chains = lambda x: back(x)[0]
+        live = of_chains(possible.astype(sums.dtype)) > 0
     if often is None:
-        return sums.reshape(-1), np.ones(1), (jnp.zeros_like(cases),)
-    sums += cases
-    over = jax.nn.logsumexp(sums, 0)
-    counts = jnp.exp(sums - over) * often
-    return jnp.sum(over * often), counts.reshape(-1), (counts,)
+        return jnp.where(live, sums, 0.0), np.ones(1), live, (jnp.zeros_like(cases),)
+    found = jnp.where(possible, found, 0.0) + cases
+    over = jax.nn.logsumexp(found, 0)
+    counts = jnp.exp(found - over) * often
+    return jnp.sum(over * often), of_chains(counts), live, (counts,)
 
 
 def _of_table(chains: _Scaled, before: Any, arriving: Any) -> jax.Array:

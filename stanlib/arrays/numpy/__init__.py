@@ -233,7 +233,7 @@ def sum_or_else(fast: Callable[..., object], plain: Callable[..., object], *args
 
 def log_sum_of_chains(
     plain: Callable[..., object], single: object, table: object, linked: object, often: object,
-    which: object = None, probabilities: object = None, /, *cases: object,
+    which: object = None, probabilities: object = None, by_case: object = None, /, *cases: object,
 ) -> object:
     return plain(single, table, *cases)
 
