@@ -56,11 +56,12 @@ def shared(c: Chains, told: np.ndarray, is_possible: np.ndarray) -> Shared | Non
             first.append(i)
     if not first or len(first) > FEW * len(of):
         return None
-    for row in (of := of.reshape(is_possible.shape)):
+    numbers = of.reshape(is_possible.shape)
+    for row in numbers:
         there = row >= 0
         row[~there] = row[there][0] if there.any() else 0  # which counts for nothing
     links = tuple(Link(link.slot, link.rows[first], link.swapped) for link in c.links)
-    return Shared(Chains(c.elements[first], links), of)
+    return Shared(Chains(c.elements[first], links), numbers)
 
 
 def told_apart(c: Chains, tables: Sequence[Rows], of_elements: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -273,6 +273,7 @@ class Writer:
         seen: Own = lambda n, i, t, b, v: n.bernoulli(self.given["y"][i, t], alive(b) * of(n, i, t, v))
         shift = 1 - self.lowest
         return self.random.choice((
+            *(self._of_some(here, text, of, alive, shift) if "w" in self.each else ()),
             (f"y[i, t] ~ bernoulli({here} * {text});", seen), (f"y[i, t] ~ bernoulli({here} * {text});", seen),
             (f"if (c[i, t] > 0) y[i, t] ~ bernoulli({here} * {text});",
              lambda n, i, t, b, v: seen(n, i, t, b, v) if self.given["c"][i, t] > 0 else n.one),
@@ -282,6 +283,22 @@ class Writer:
             (f"x[i, t] ~ normal(m[HERE + {shift}], s);",
              lambda n, i, t, b, v: n.normal(self.given["x"][i, t], n.m[b + shift - 1])),
         ))  # fmt: skip
+
+    def _of_some(
+        self, here: str, text: str, of: Rate, alive: Callable[[int], int], shift: int
+    ) -> Sequence[tuple[str, Own]]:
+        """Statements that say something of individuals of one kind alone."""
+        y, x, c = (self.given[name] for name in "yxc")
+        return [
+            (f"y[i, t] ~ bernoulli(w[i] * {here} * {text});",
+             lambda n, i, t, b, v: n.bernoulli(y[i, t], v["w"] * alive(b) * of(n, i, t, v))),
+            (f"y[i, t] ~ bernoulli(w[i] * {text} * {here});",
+             lambda n, i, t, b, v: n.bernoulli(y[i, t], v["w"] * alive(b) * of(n, i, t, v))),
+            (f"if (w[i] == 1) x[i, t] ~ normal(m[HERE + {shift}], s);",
+             lambda n, i, t, b, v: n.normal(x[i, t], n.m[b + shift - 1]) if v["w"] else n.one),
+            (f"if (!w[i] && {here}) target += m[1] * c[i, t] + m[2] * x[i, t];",
+             lambda n, i, t, b, v: n.one if v["w"] or not alive(b) else np.exp(n.m[0] * c[i, t] + n.m[1] * x[i, t])),
+        ]  # fmt: skip
 
     def loops(self, first: str, body: str, lower: str, upper: str) -> str:
         return self.random.choice((

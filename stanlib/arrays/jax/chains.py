@@ -253,11 +253,11 @@ def _counted(
     if cases is None:
         return (sums, np.ones(1), None, ()) if often is None else (jnp.sum(sums * often), often, None, ())
     possible = cases > -jnp.inf
+    of_chains: Callable[[Any], Any] = lambda x: x.reshape(-1)
     if by_case is None:
-        found, of_chains, live = sums.reshape(cases.shape), lambda x: x.reshape(-1), possible.reshape(-1)
+        found, live = sums.reshape(cases.shape), possible.reshape(-1)
     else:
-        found, back = jax.vjp(by_case, sums)
-        of_chains = lambda x: back(x)[0]
+        found, of_chains = _with_transposed(by_case, sums)
         live = of_chains(possible.astype(sums.dtype)) > 0
     if often is None:
         return jnp.where(live, sums, 0.0), np.ones(1), live, (jnp.zeros_like(cases),)
@@ -265,6 +265,12 @@ def _counted(
     over = jax.nn.logsumexp(found, 0)
     counts = jnp.exp(found - over) * often
     return jnp.sum(over * often), of_chains(counts), live, (counts,)
+
+
+def _with_transposed(linear: Callable[[Any], Any], x: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """What a linear function makes of x, and its transpose."""
+    both: Any = jax.vjp(linear, x)
+    return both[0], lambda of_found: both[1](of_found)[0]
 
 
 def _of_table(chains: _Scaled, before: Any, arriving: Any) -> jax.Array:
