@@ -28,7 +28,7 @@ def places_first(xp: Namespace, table: Array, axes: int, places: int) -> Any:
 
 def factors_of(
     xp: Namespace, variables: Sequence[Variable], kinds: np.ndarray, label: str, numbers: Any, widths: Any, table: Any,
-    codes: Any, probable: Any, stands: Any,
+    codes: Any, probable: Any, stands: object,
 ) -> Iterator[Factor]:  # fmt: skip
     """A term as factors whose elements are different and in ascending order at every place.
 

@@ -29,7 +29,7 @@ PRODUCTS = 1024  # numbers that are added up where they are computed
 # several chains side by side gain by.
 LITTLE = 500
 
-ByCase = Callable[[Any], Any]
+ByCase = Callable[[jax.Array], jax.Array]
 
 
 def log_sum_of_chains(plain: Callable[..., Any], single: Any, table: Any, linked: Any, often: Any,
@@ -245,15 +245,15 @@ def _in_probabilities(
 
 
 def _counted(
-    sums: Any, often: np.ndarray | None, by_case: ByCase | None, cases: Any = None
-) -> tuple[Any, Any, Any, tuple[Any, ...]]:  # fmt: skip
+    sums: jax.Array, often: np.ndarray | None, by_case: ByCase | None, cases: jax.Array | None = None
+) -> tuple[jax.Array, Any, Any, tuple[jax.Array, ...]]:  # fmt: skip
     """From the sums of chains the value, its derivatives in those, whether some case of each is possible if there are
     any, and the derivatives in the terms of these.
     """
     if cases is None:
         return (sums, np.ones(1), None, ()) if often is None else (jnp.sum(sums * often), often, None, ())
     possible = cases > -jnp.inf
-    of_chains: Callable[[Any], Any] = lambda x: x.reshape(-1)
+    of_chains: ByCase = lambda x: x.reshape(-1)
     if by_case is None:
         found, live = sums.reshape(cases.shape), possible.reshape(-1)
     else:
@@ -267,7 +267,7 @@ def _counted(
     return jnp.sum(over * often), of_chains(counts), live, (counts,)
 
 
-def _with_transposed(linear: Callable[[Any], Any], x: Any) -> tuple[Any, Callable[[Any], Any]]:
+def _with_transposed(linear: ByCase, x: jax.Array) -> tuple[jax.Array, ByCase]:
     """What a linear function makes of x, and its transpose."""
     both: Any = jax.vjp(linear, x)
     return both[0], lambda of_found: both[1](of_found)[0]
