@@ -89,10 +89,11 @@ def _refuse(lower: object, upper: object, size: int) -> None:
         refuse(bad, error)
 
 
-def _first_where(bad: Any, values: Any) -> Any:
+def _first_where(bad: object, values: object) -> object:
     """The first of some values for which a condition holds, None if it is not known while tracing."""
-    found = [namespace((d,)).known(d) for d in (v.data if type(v) is Lanes else v for v in (bad, values))]
-    return None if any(f is None for f in found) else found[1][found[0]].flat[0]
+    datas = [v.data if type(v) is Lanes else v for v in (bad, values)]
+    holds, found = (namespace((d,)).known(d) for d in datas)
+    return None if holds is None or found is None else found[holds].flat[0]
 
 
 def _combined(f: Callable[..., object], *values: object) -> object:

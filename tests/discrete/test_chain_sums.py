@@ -254,6 +254,30 @@ def test_sums_of_each_chain(of, far):
             np.testing.assert_allclose(found[1] * scale, wanted[1], atol=1e-11)
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_sums_of_each_chain_that_stands_in_cases(shared):
+    """What is impossible in all cases counts for nothing; with `shared` four chains are those of six in two cases."""
+    rng, of = np.random.default_rng(10), np.array([[0, 0, 1], [2, 3, 3]]) if shared else np.arange(6).reshape(2, 3)
+    count, weights = of.max() + 1, rng.normal(size=(2, 3))
+    linked, possible = np.ones((8, count), bool), np.array([[True, True, True], [True, False, False]])
+    single, moves = rng.normal(size=(9, count, 2)), rng.dirichlet(np.ones(2), (8, count, 2))
+    single[2:4, of[1, 2]] = [[NEVER, 0], [0, NEVER]]  # of an impossible case alone, and itself impossible
+    moves[2, of[1, 2]] = np.eye(2)
+    terms, by_case = np.where(possible, rng.normal(size=(2, 3)), NEVER), (lambda sums: sums[of]) if shared else None
+    weigh = lambda sums: jnp.sum(jnp.where(possible, weights * sums[of], 0.0))
+    with jax.enable_x64(True):
+        logs = lambda s, t, _=None: plain(linked, jnp.ones(count), total=lambda x: x)(s, t)
+        new = lambda s, t: weigh(chains.log_sum_of_chains(logs, s, t, linked, None, None, None, by_case, terms))
+        arrays = jnp.asarray(single), jnp.log(jnp.asarray(moves))
+        found = jax.value_and_grad(new, (0, 1))(*arrays)
+        used = np.unique(of[possible])
+        expected = jax.value_and_grad(lambda s, t: weigh(logs(s, t).at[of[1, 2]].set(0.0)), (0, 1))(*arrays)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-13)
+    for one, other in zip(map(np.asarray, found[1]), map(np.asarray, expected[1])):
+        np.testing.assert_allclose(one[:, used], other[:, used], atol=1e-11)
+        assert not np.delete(one, used, 1).any()
+
+
 @pytest.mark.parametrize("probable", [False, True])
 @pytest.mark.parametrize("of", ["all", "a step", "few kinds of steps", "a chain", "a step and a chain"])
 @pytest.mark.parametrize("far", ["live", "impossible"])

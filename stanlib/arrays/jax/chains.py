@@ -62,6 +62,8 @@ def log_sum_of_chains(plain: Callable[..., Any], single: Any, table: Any, linked
         moves = jnp.moveaxis(moves, -1, 1) if by_chain else moves
         return plain(jnp.swapaxes(single, 1, 2), moves if logged else _logs(moves), *cases)
 
+    if cases and often is None:
+        cases, by_case = (_of_summed(cases[0], by_case, single.shape[1]),), None
     fast = partial(_in_probabilities, linked=counts[0], often=counts[1], which=which, logged=logged, by_case=by_case)
     total = _total(fast, partial(_in_logs, in_logs), jnp.sum if often is not None else _by_chain)
     # chains last, so that those side by side are next to each other in memory
@@ -265,6 +267,14 @@ def _counted(
     over = jax.nn.logsumexp(found, 0)
     counts = jnp.exp(found - over) * often
     return jnp.sum(over * often), of_chains(counts), live, (counts,)
+
+
+def _of_summed(cases: jax.Array, by_case: ByCase | None, count: int) -> jax.Array:
+    """Terms of the chains that are summed, (1, count): -inf for one that no possible case makes anything of."""
+    if by_case is None:
+        return cases.reshape(1, -1)
+    heard = _with_transposed(by_case, jnp.zeros(count))[1]((cases > -jnp.inf).astype(float))
+    return jnp.where(heard > 0, 0.0, -jnp.inf)[None]
 
 
 def _with_transposed(linear: ByCase, x: jax.Array) -> tuple[jax.Array, ByCase]:
