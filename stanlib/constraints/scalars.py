@@ -17,14 +17,14 @@ def _same(shape: tuple[int, ...], *arguments: object) -> tuple[int, ...]:
 
 def _select(xp: Namespace, condition: Array, f: Callable[..., Array], otherwise: Array, *args: Real) -> Array:
     """f(*args) where the condition holds, with zeros in the place of what doesn't concern it, `otherwise` elsewhere."""
-    if xp.holds(condition):
+    if xp.is_concrete(condition) and xp.all(condition):
         return f(*args)
     return xp.where(condition, f(*(xp.where(condition, a, 0.0) for a in args)), otherwise)
 
 
 def _either(xp: Namespace, condition: Array, x: Array, otherwise: float) -> Array:
     """x where the condition holds."""
-    return x if xp.holds(condition) else xp.where(condition, x, otherwise)
+    return x if xp.is_concrete(condition) and xp.all(condition) else xp.where(condition, x, otherwise)
 
 
 def _shifted(x: Array, offset: Real) -> Array:
@@ -86,7 +86,7 @@ def _bounds(xp: Namespace, x: Array, lower: Array, upper: Array) -> tuple[Any, A
     """Between finite bounds by the logistic function; with an infinite one as with the other one alone."""
     x, lower, upper = xp.convert((x, lower, upper))
     both = (lower > -xp.inf) & (upper < xp.inf)
-    if xp.holds(both):
+    if xp.is_concrete(both) and xp.all(both):
         return _between(xp, x, lower, upper)
     value, log_jacobian = _between(xp, xp.where(both, x, 0.0), xp.where(both, lower, 0.0), xp.where(both, upper, 1.0))
     one, one_jacobian = _lower(xp, xp.where(both, 0.0, x), xp.where(both, -xp.inf, lower))
