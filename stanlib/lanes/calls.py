@@ -236,7 +236,7 @@ def _draw(function: Function, arguments: Sequence[object], frame: Frame) -> Lane
     values = [operand(a, Frame(frame.axes)) for a in rest]
     if function.is_componentwise and all(rank_of(v) == 0 for v in values):
         arrays = [full(v, frame) for v in values]
-        with outside():
+        with rejecting(frame.axes, 0, frame), outside():
             return Lanes(function(random, *arrays), frame.axes, frame.mask)
     made: Lanes = each_random(random, function, *values)
     return made
