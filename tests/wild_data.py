@@ -5,7 +5,6 @@ that are less alike, which stay if Stan still gives a density.
 """
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -84,7 +83,7 @@ def is_finite(text: str) -> Callable[[dict[str, Any]], bool]:
 
     def finite(data: dict[str, Any]) -> bool:
         try:
-            model = stanli.Model(stan_code=text, data=json.loads(json.dumps(data)))
+            model = stanli.Model(stan_code=text, data=data)
             return all(math.isfinite(model.log_prob_grad(p)[0]) for p in points_of(model.n_unconstrained))
         except RuntimeError:
             return False

@@ -14,7 +14,7 @@ pytest.importorskip("pyro", reason="the pyro extra is not installed")
 from stanimport.inference.methods import pyro_methods  # noqa: E402
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="GPUs have random numbers of their own, which are seeded too")
+@pytest.mark.skipif(pyro_methods._has_gpu(), reason="GPUs have random numbers of their own, which are seeded too")
 def test_seeding_formats_no_stack(monkeypatch):
     """As torch does for each device that might be there one day; the numbers are those of the seed."""
     expected = torch.rand(3, dtype=torch.float64, generator=torch.Generator().manual_seed(5))
@@ -26,7 +26,7 @@ def test_seeding_formats_no_stack(monkeypatch):
 
 
 @pytest.mark.parametrize("bounds", ["lower=-1, upper=2", "lower=-1", "upper=2", "offset=-1, multiplier=2"])
-def test_bounds_of_integers_are_numbers(bounds, monkeypatch):
+def test_bounds_of_integers_are_numbers(bounds):
     """They make no tensor in every transform, and have the density of the same bounds written as real numbers."""
     written = bounds.replace("=-1", "=-1.0").replace("=2", "=2.0")
     values = []

@@ -135,8 +135,8 @@ def ragged_locals(place: Place) -> Lines:
              f"for ({other} in 1:{length}) {change.format(w=local, j=other, x=_real(inside))}", *_some(inner, 1)]
     if place.target and c.chance(30):
         lines.append(f"target += normal_lpdf({local} | {_real(inner)}, 1.5);")
-    change = c.pick(["{t} += tanh({x});", "{t} = 0.5 * {t} + tanh({x});"])
-    lines.append(change.format(t=total, x=taken.format(local)))
+    added = c.pick(["{t} += tanh({x});", "{t} = 0.5 * {t} + tanh({x});"])
+    lines.append(added.format(t=total, x=taken.format(local)))
     place.add(Variable(total, REAL, 0, 0, place.data_only, place.data_only, True))
     return [f"real {total} = 0;", f"for ({index} in 1:{size(place, n)}) {{", *_indented(lines), "}"]
 

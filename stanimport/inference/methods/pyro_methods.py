@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import functools
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +56,7 @@ def _seed(seed: int) -> None:
     (torch.manual_seed if _has_gpu() else torch.default_generator.manual_seed)(seed)
 
 
-@functools.cache
+@cache
 def _has_gpu() -> bool:
     libraries = torch.cuda, torch.backends.mps, getattr(torch, "xpu", None)
     return any(library is not None and library.is_available() for library in libraries)
