@@ -14,7 +14,9 @@ def allowed(place: Place) -> set[str]:
 
 def call(place: Place, result: Kind, depth: int) -> str:
     """A call with a result of this kind, or nothing."""
-    known = [f for f in place.functions if f.result == result and f.suffix in allowed(place)]
+    some = allowed(place)
+    known = [f for f in place.functions
+             if f.result == result and (f.suffix in some or f.certain and place.draws)]  # fmt: skip
     return with_arguments(place, place.choices.pick(known[::-1]), depth) if known else ""
 
 

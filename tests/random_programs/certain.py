@@ -1,16 +1,30 @@
 """Draws whose outcome is certain, so that what depends on them can be compared though a generator makes them.
 
-Programs treat them as any other draw: they are known at run time alone, whatever their arguments.
+Programs treat them as any other draw: they are known at run time alone, whatever their arguments. Reals have a scale
+so small that nothing of it is left beside their location, which is never zero but by chance.
 """
 
 from __future__ import annotations
 
+from .containers import vector_of
 from .integers import condition, integer
-from .kinds import INT, array, declared
+from .kinds import INT, REAL, array, declared, vector
+from .reals import real
 from .scope import Place, Variable, size
 
 Lines = list[str]
 TOP = 3  # the largest number that is drawn
+TINY, HUGE = "1e-300", "1e300"
+AT_LOCATION = (
+    "normal_rng({}, %s)", "cauchy_rng({}, %s)", "double_exponential_rng({}, %s)", "logistic_rng({}, %s)",
+    "gumbel_rng({}, %s)", "student_t_rng(3, {}, %s)", "skew_normal_rng({}, %s, 1.5)",
+)  # fmt: skip
+AT_SCALE = (
+    "lognormal_rng(log({}), %s)", f"weibull_rng({HUGE}, {{}})", f"pareto_rng({{}}, {HUGE})",
+)  # fmt: skip
+OF_VECTORS = ("to_vector(normal_rng({}, %s))", "to_vector(logistic_rng({}, %s))",
+              "multi_normal_cholesky_rng({}, diag_matrix(rep_vector(%s, {n})))",
+              "multi_normal_rng({}, diag_matrix(rep_vector(%s, {n})))")  # fmt: skip
 
 
 def drawn_integers(place: Place) -> Lines:
@@ -26,6 +40,54 @@ def drawn_integers(place: Place) -> Lines:
     kind = array(INT, n)
     place.add(Variable(name, kind, low, high))
     return [f"{declared(kind, [size(place, n)], name)} = {text};"]
+
+
+def drawn_real(place: Place, depth: int, data: bool) -> str:
+    """A draw that is a real expression; nothing where none may be made."""
+    if not place.draws or data and not place.data_only:
+        return ""
+    if place.choices.chance(25):
+        location = f"0.3 + abs({real(place, depth - 1, data)})"
+        return place.choices.pick(AT_SCALE).replace("%s", TINY).format(location)
+    return place.choices.pick(AT_LOCATION).replace("%s", TINY).format(f"0.37 + {real(place, depth - 1, data)}")
+
+
+def drawn_vector(place: Place, n: int, depth: int, data: bool) -> str:
+    """A draw of a vector's components; nothing where none may be made."""
+    if not place.draws or data and not place.data_only:
+        return ""
+    form = place.choices.pick(OF_VECTORS if n else OF_VECTORS[:2])
+    return form.replace("%s", TINY).format(f"0.37 + {vector_of(place, n, depth - 1, data)}", n=n)
+
+
+def drawn_in_branches(place: Place) -> Lines:
+    """Draws in a loop, or one, that a condition asks for, without which their law would have no such scale."""
+    c = place.choices
+    n = c.between(1, min(6, place.budget)) if place.budget else 1
+    name, scale, index = (place.names.fresh() for _ in range(3))
+    looped = c.chance(80)
+    inner = place.inner(loops=place.loops + 1, budget=place.budget // n) if looped else place.inner()
+    if looped:
+        inner.add(Variable(index, INT, 1, n, True, True))
+    before = f"real {scale} = {real(inner, 1)};"
+    target = f"{name}[{index}]" if looped else name
+    draw = c.pick(AT_LOCATION).replace("%s", f"{scale} * {TINY}").format(f"0.37 + {real(inner, 1)}")
+    other = c.pick([real(inner, 1), drawn_real(inner, 1, False)])
+    test = f"{scale} > 1e-3"
+    lines = c.pick([
+        [before, f"if ({test}) {target} = {draw};", f"else {target} = {other};"],
+        [before, f"if (!({test})) {target} = {other};", f"else {target} = {draw};"],
+        [before, f"{target} = {test} ? {draw} : {other};"],
+        [before, f"{target} = {other};", f"if ({test} && {condition(inner, 1)}) {target} += {draw};"],
+    ] + [[before, f"{target} = {other};", f"if (!({test})) continue;", f"{target} = {draw};"]] * looped)  # fmt: skip
+    if "wild" in place.features and c.chance(40):
+        lines = [before, f"{target} = {draw};"]
+    kind = vector(n) if looped else REAL
+    place.add(Variable(name, kind, 0, 0, False, False, True))
+    head = declared(kind, [size(place, n)] if looped else [], name) + ";"
+    if not looped:
+        return [head, "{", *("  " + line for line in lines), "}"]
+    return [head, f"for ({index} in 1:{size(place, n)}) {{", *("  " + line for line in lines), "}"]
 
 
 def number(place: Place) -> tuple[str, int, int]:

@@ -78,8 +78,16 @@ def _one_axis(place: Place, kind: Kind, depth: int, data: bool) -> str:
                 makers.append((3, _called))
             if "complex" in place.features:
                 makers.append((2, parts_of_complex))
+            if place.draws and kind.name == "vector":
+                makers.append((2, _drawn))
         made = c.weighted(makers)(place, kind, depth, data)
         return made or _known(place, kind, depth, data) or _display(place, kind, depth, data)
+
+
+def _drawn(place: Place, kind: Kind, depth: int, data: bool) -> str:
+    from .certain import drawn_vector
+
+    return drawn_vector(place, kind.dims[0], depth, data)
 
 
 def _known(place: Place, kind: Kind, depth: int, data: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .certain import drawn_real, drawn_vector, number
 from .containers import expression
 from .kinds import (
     COMPLEX,
@@ -82,16 +83,26 @@ def _written(place: Place, kinds: list[Kind], result: Kind | None, suffix: str) 
             inside.sizes[f"num_elements({argument.name})"] = kind.dims[0]
     sums = accumulator(inside) if c.chance(50) else []
     body = [*sums, *statements(inside, 3, 65)]
+    certain = suffix == "rng" and c.chance(60)
     if result is not None:
         value = expression(inside, result, 2)
         if suffix == "rng":
-            value = drawn_around(inside, result, value)
+            value = certainly(inside, result, value) if certain else drawn_around(inside, result, value)
         elif sums and result.name in ("real", "vector"):
             value = f"{value} + tanh({inside.variables[len(kinds)].name})"
         body.append(f"return {value};")
-    place.functions.append(Signature(name, tuple(kinds), data, result, suffix, (bounds,) * len(kinds)))
+    place.functions.append(Signature(name, tuple(kinds), data, result, suffix, (bounds,) * len(kinds), certain))
     head = f"{unsized(result) if result else 'void'} {name}({', '.join(arguments)}) {{"
     return [head, *indented(body), "}"]
+
+
+def certainly(place: Place, kind: Kind, value: str) -> str:
+    """A draw whose outcome is certain, or a value."""
+    if kind == INT:
+        return number(place)[0]
+    if kind == REAL:
+        return drawn_real(place, 2, False)
+    return drawn_vector(place, *kind.dims, 2, False) if kind.name == "vector" else value
 
 
 def drawn_around(place: Place, kind: Kind, value: str) -> str:

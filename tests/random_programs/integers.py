@@ -130,7 +130,7 @@ def condition(place: Place, depth: int = 2, static: bool = False) -> str:
 
     c = place.choices
     with c.span():
-        if place.random and not static and "rng" in place.features and depth > 0 and c.chance(10):
+        if place.draws and not static and depth > 0 and c.chance(10):
             return flip(place)
         what = c.below(7 if depth > 0 else 2)
         if what == 0 or (static and what == 1):

@@ -254,7 +254,8 @@ def functions_block(place: Place, data: dict[str, Any]) -> list[str]:
 def transformed_data(place: Place) -> list[str]:
     if not place.choices.chance(30):
         return []
-    inside = place.inner(block="transformed data", functions=[], features=place.features - {"ragged"})
+    inside = place.inner(block="transformed data", functions=[], features=place.features - {"ragged"},
+                         random=place.choices.chance(50))  # fmt: skip
     lines = statements(inside, 3)
     known = {v.name for v in place.variables}
     for v in inside.variables:

@@ -46,6 +46,8 @@ def real(place: Place, depth: int = 2, data: bool = False) -> str:
                 makers.append((1, _item))
             if place.solvers and not data and place.loops < 2:
                 makers.append((2, _solved))
+            if place.draws:
+                makers.append((2, _drawn))
             if place.target and not data and "target" in place.features:
                 makers.append((1, _target))
         maker = place.choices.weighted(makers)
@@ -54,6 +56,12 @@ def real(place: Place, depth: int = 2, data: bool = False) -> str:
 
 def _literal(place: Place, depth: int, data: bool) -> str:
     return place.choices.pick(["0.5", "1.0", "-0.3", "1.7", "2", "0.0", "1e-2", "-1.25"])
+
+
+def _drawn(place: Place, depth: int, data: bool) -> str:
+    from .certain import drawn_real
+
+    return drawn_real(place, depth, data)
 
 
 def _variable(place: Place, depth: int, data: bool) -> str:

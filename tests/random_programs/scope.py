@@ -33,7 +33,9 @@ class Variable:
 
 @dataclass(frozen=True)
 class Signature:
-    """A function that the program defines: `data` tells of each argument whether it must be data."""
+    """A function that the program defines: `data` tells of each argument whether it must be data; one that draws
+    random numbers may be `certain`.
+    """
 
     name: str
     arguments: tuple[Kind, ...]
@@ -41,6 +43,7 @@ class Signature:
     result: Kind | None
     suffix: str = ""
     bounds: tuple[tuple[int, int], ...] = ()  # of its arguments that are ints
+    certain: bool = False
 
 
 @dataclass
@@ -97,6 +100,11 @@ class Place:
     @property
     def data_only(self) -> bool:
         return self.block == "transformed data"
+
+    @property
+    def draws(self) -> bool:
+        """Whether random numbers may be drawn here."""
+        return self.random and "rng" in self.features
 
     @property
     def static(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .calls import allowed, with_arguments
-from .certain import drawn_integers
+from .certain import drawn_in_branches, drawn_integers
 from .choices import Choices
 from .containers import expression, summary
 from .draws import random_numbers
@@ -88,8 +88,9 @@ def statement(place: Place) -> Lines:
         makers.append((4, escape))
     if place.jacobian:
         makers.append((3, jacobian_increment))
-    if place.random and "rng" in place.features:
-        makers += [(2, random_numbers), (3, drawn_integers)]
+    if place.draws:
+        makers += [(3, drawn_integers), (4, drawn_in_branches)]
+        makers += [] if place.data_only else [(2, random_numbers)]
     if "NG" in place.sizes:
         makers.append((3, scattered))
     makers += [(1, nested_block), (3, rare)]

@@ -184,7 +184,7 @@ def trial(program: RandomProgram, ways: Sequence[Way], seed: str, arbiter: str =
         return without_stanli(program, ways, seed, "stanli computes no variables, where Stan may throw", arbiter)
     at = points(stan.size, seed)
     expected = _at(stan, program, at)
-    if not any(e.is_finite for e in expected) and not ("wild" in program.features and expected[0].rejected):
+    if not _tells(program, expected):
         return Verdict("rejected", reason=expected[0].rejected or "not finite")
     runs = _runs(program, ways, at)
     verdict = _compared(program, runs, expected, "Stan")
@@ -208,6 +208,13 @@ def trial(program: RandomProgram, ways: Sequence[Way], seed: str, arbiter: str =
     return verdict
 
 
+def _tells(program: RandomProgram, expected: list[Outcome]) -> bool:
+    """Whether there is anything to compare with: numbers, or that a wild program throws."""
+    if any(e.is_finite for e in expected):
+        return True
+    return "wild" in program.features and (bool(expected[0].rejected) or any(e.throws_in_quantities for e in expected))
+
+
 def _runs(program: RandomProgram, ways: Sequence[Way], at: list[np.ndarray]) -> dict[Way, list[Outcome]]:
     return {way: _run(program, way, at) for way in ways}
 
@@ -224,7 +231,7 @@ def _by_compiler(
         expected = compiled.outcomes(program.stan_text, program.data, at)
     except compiled.Failed as e:
         return without_stanli(program, list(runs), seed, f"{reason} {e}")
-    if not any(e.is_finite for e in expected) and not ("wild" in program.features and expected[0].rejected):
+    if not _tells(program, expected):
         return Verdict("rejected", {}, "Stan's compiler", expected[0].rejected or "not finite")
     verdict = _compared(program, runs, [without_random(e, program) for e in expected], "Stan's compiler")
     if verdict.what == "differs" and approximates_gradients(program.stan_text):
@@ -244,7 +251,7 @@ def without_stanli(
         return among_ourselves(program, ways, seed, f"{reason} | {e}")
     except StanError as e:
         expected, at = [Outcome(rejected=str(e))], [np.zeros(0)]
-    if not any(e.is_finite for e in expected) and not ("wild" in program.features and expected[0].rejected):
+    if not _tells(program, expected):
         return Verdict("rejected", {}, WALKED, expected[0].rejected or "not finite")
     runs = _runs(program, ways, at)
     verdict = _compared(program, runs, expected, WALKED)

@@ -11,6 +11,7 @@ from .declarations import declarations
 from .functions import functions
 from .priors import priors
 from .scope import Program
+from .simulations import simulations
 from .solvers import solvers
 from .vectorised import vectorised
 from .violated import violated
@@ -20,6 +21,7 @@ ORDER = ("functions", "data", "transformed data", "parameters", "transformed par
 TOPICS: dict[str, Callable[[Program], None]] = {
     "declarations": declarations, "constraining": constraining, "vectorised": vectorised, "violated": violated,
     "priors": priors, "functions": functions, "solved": solvers,
+    "simulations": simulations,
 }  # fmt: skip
 
 
