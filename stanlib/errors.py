@@ -92,3 +92,5 @@ class MissingLibraryError(StanError, ImportError):
 
 
 LIMITS = (StanUnknownError, StanRuntimeError)  # what can't be run here; Stan does not throw, so no draw is rejected
+# what Stan throws too, where it is no limit
+THROWN = (StanDomainError, StanIndexError, StanReject, StanFatalError, StanDataError)

@@ -39,6 +39,9 @@ class Callees(Protocol):
     def counted_by(self, key: str) -> frozenset[int]:
         """The positions of the arguments that tell how often a function, or one that it calls, calls itself."""
 
+    def choices(self, node: object) -> list[gprob.Expr]:
+        """What tells, of a call or a conditional expression itself, which of several shapes there is."""
+
     def is_dynamic(self, key: str, arguments: tuple[bool, ...], random_is_dynamic: bool) -> bool:
         """Whether the result of a call is dynamic, given which arguments are, and whether random numbers are."""
 
@@ -226,7 +229,14 @@ def _shapes_depend(loop: gprob.For, times: BindingTimes, declared: dict[str, int
     nest = Nest.of(loop, lambda e: not times.is_dynamic(e))
     if any(trial.is_dynamic(e) for e in shape_expressions(loop.body, nest, times.callees)):
         return True
-    return any(trial.is_dynamic(e) and not times.is_dynamic(e) for e in _counts_of_calls(loop.body, times.callees))
+    others = (*_counts_of_calls(loop.body, times.callees), *_choices(loop.body, times.callees))
+    return any(trial.is_dynamic(e) and not times.is_dynamic(e) for e in others)
+
+
+def _choices(body: Stmts, callees: Callees) -> Iterator[gprob.Expr]:
+    """What tells which of several shapes there is."""
+    for node in traversal.walk(tuple(body)):
+        yield from callees.choices(node)
 
 
 def _counts_of_calls(body: Stmts, callees: Callees) -> Iterator[gprob.Expr]:

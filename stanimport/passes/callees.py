@@ -7,6 +7,7 @@ from ..ir import gprob, traversal
 from .call_graph import closure
 from .effects import effectful_functions
 from .loops import shapes
+from .loops.symbolic_shapes import SymbolicShapes
 
 
 class Functions:
@@ -20,6 +21,11 @@ class Functions:
         self.random = closure(program.functions, _draws, lambda f: f.suffix == "rng")
         self._deciding: dict[tuple[type, ...], dict[str, frozenset[int]]] = {}
         self._counted: dict[str, frozenset[int]] = {}
+        self._chosen: dict[str, frozenset[int]] = {}
+        given = (*program.data, *program.transformed_data_variables, *program.parameters)
+        made = (*program.model, *program.recomputed, *program.generated_quantities)
+        sized = {s.name: s.sized for s in made if isinstance(s, gprob.Declare)} | {v.symbol: v.sized for v in given}
+        self._shapes = SymbolicShapes(sized, {}, self.shaped_by)
 
     def is_random(self, key: str) -> bool:
         return key in self.random
@@ -56,6 +62,24 @@ class Functions:
             known[key] = frozenset()  # while a recursive function is looked at
             known[key] = shapes.deciding(self.by_key[key], lambda k: self._decided_by(k, loops), loops)
         return known[key]
+
+    def chosen_by(self, key: str) -> frozenset[int]:
+        """The positions of the arguments that tell which of several values, of other shapes, a function returns."""
+        if key in self.bodiless:
+            return frozenset()
+        if key not in self._chosen:
+            self._chosen[key] = frozenset()  # while a recursive function is looked at
+            f = self.by_key[key]
+            self._chosen[key] = shapes.choosing(f, SymbolicShapes.of_body(f.body, self.shaped_by), self.chosen_by)
+        return self._chosen[key]
+
+    def choices(self, node: object) -> list[gprob.Expr]:
+        """What tells, of a call or a conditional expression itself, which of several shapes there is."""
+        if isinstance(node, gprob.CallUser):
+            return [node.arguments[i] for i in sorted(self.chosen_by(node.function))]
+        if isinstance(node, gprob.Cond) and self._shapes.differ((node.then, node.otherwise)):
+            return [node.condition]
+        return []
 
     def counted_by(self, key: str) -> frozenset[int]:
         """The positions of the arguments that tell how often a function, or one that it calls, calls itself."""

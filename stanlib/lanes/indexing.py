@@ -10,7 +10,7 @@ import numpy as np
 from .. import indexing
 from ..arrays import namespace
 from ..arrays.progressions import counted, progression
-from ..errors import StanIndexError
+from ..errors import StanTracingError
 from ..indexing import Span
 from ..rejection import refuse
 from .calls import refuse_in_lanes
@@ -135,12 +135,12 @@ def window_of(span: Span) -> Any:
     if type(span.lower) is not Lanes and type(span.upper) is not Lanes:
         return span
     if span.lower is None or span.upper is None:
-        raise StanIndexError("an open range must not begin or end at different places in a vectorised loop")
+        raise StanTracingError("an open range must not begin or end at different places in a vectorised loop")
     (low, high), axes = align((span.lower, span.upper), current())
     low, high = np.broadcast_arrays(low, high)
     length = high - low + 1
     if not (length == length.flat[0]).all():
-        raise StanIndexError("the length of a range differs between the iterations of a vectorised loop")
+        raise StanTracingError("the length of a range differs between the iterations of a vectorised loop")
     return Lanes(low[..., None] + np.arange(max(int(length.flat[0]), 0)), axes)
 
 

@@ -37,7 +37,7 @@ def function(place: Place, sizes: list[int]) -> Lines:
     suffixes += [(6, s) for s in ("jacobian", "rng") if s in place.features]
     suffix = c.weighted(suffixes)
     if suffix == "" and c.chance(25):
-        return c.pick([recursive, recursive_by_size, overloaded, at_once])(place)
+        return c.pick([recursive, recursive_by_size, overloaded, at_once, of_several_sizes])(place)
     if suffix == "lpdf" and c.chance(30):
         return without_constants(place)
     n = c.pick(sizes)
@@ -170,6 +170,25 @@ def at_once(place: Place) -> Lines:
     return [f"real {name}(vector {v}) {{", f"  real {total} = 0;", f"  for ({i} in 1:num_elements({v})) {{",
             f"    real {x} = {v}[{i}];", f"    {how}", f"    {total} += tanh({step});", "  }",
             f"  return 0.5 * {total};", "}"]  # fmt: skip
+
+
+def of_several_sizes(place: Place) -> Lines:
+    """A function of what another one returns, which an int gives one size or another."""
+    c = place.choices
+    name, inner, k, v, i = (place.names.fresh() for _ in range(5))
+    some = [v, f"{v}[1:2]", f"append_row({v}, 0.3)", f"rep_vector({k} * 0.4, 2)", f"{v}[2:1]", f"{v} * 0.5"]
+    one, other, third = c.pick(some), c.pick(some), c.pick(some)
+    first, second = c.pick(["> 2", "== 1", "< 2"]), c.pick(["== 2", "> 1", "< 0"])
+    body = c.pick([
+        [f"if ({k} {first}) return {one};", f"return {other};"],
+        [f"if ({k} {first}) {{ return {one}; }} else if ({k} {second}) return {other};", f"return {third};"],
+        [f"return {k} {first} ? {one} : {other};"],
+        [f"for ({i} in 1:3) {{ if ({i} == {k}) return {v}[1:{i}]; }}", f"return {one};"],
+        [f"int {i} = 1;", f"if ({k} {first}) {i} = 3;", f"return {i} > 1 ? {one} : {v}[1:{i}];"],
+    ])  # fmt: skip
+    place.functions.append(Signature(name, (INT, vector(3)), (False, False), REAL, "", ((-1, 4), (0, 0))))
+    return [f"vector {inner}(int {k}, vector {v}) {{", *indented(body), "}",
+            f"real {name}(int {k}, vector {v}) {{", f"  return sum(tanh({inner}({k}, {v})));", "}"]  # fmt: skip
 
 
 def without_constants(place: Place) -> Lines:

@@ -6,17 +6,18 @@ dependence run as lanes, the others as recurrences between them. What stands in 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
-from stanlib.types import INT
+from stanlib.types import INT, scalar_of
 
 from ...ir import gprob, traversal
 from ...ir.fresh import Fresh
 from ...ir.uses import declared, loop_indices, mentions, walk_statements, written, written_in_order
 from ..binding_times import BindingTimes, has_dynamic_work
+from ..callees import Functions
 from ..surroundings import Surroundings
 from . import recurrences
 from .accesses import Access, of_statement
@@ -36,7 +37,7 @@ def run(body: Stmts, around: Surroundings) -> Stmts:
     """The body with loops as lanes and recurrences, where that can be."""
     times, sizes = around.times(body, flat=True), around.sizes_in(body)
     traced = _Traced(around, body)
-    lanes = Lanes(times, sizes, around.functions.unrolled_by, around.names, _only_inside(body), traced)
+    lanes = Lanes(times, sizes, around.functions, around.names, _only_inside(body), traced)
     return lanes.block(body, Scope())
 
 
@@ -68,10 +69,10 @@ class Lanes:
     """Transforms one body."""
 
     def __init__(
-        self, times: BindingTimes, sizes: Mapping[str, gprob.Sized], shaped_by: Callable[[str], frozenset[int]],
+        self, times: BindingTimes, sizes: Mapping[str, gprob.Sized], functions: Functions,
         names: Fresh, only_inside: Mapping[object, set[str]], traced: _Traced,
     ):  # fmt: skip
-        self.times, self.sizes, self.shaped_by, self.names, self.traced = times, sizes, shaped_by, names, traced
+        self.times, self.sizes, self.functions, self.names, self.traced = times, sizes, functions, names, traced
         self.only_inside = only_inside  # of each loop, by its place in the program: what is read nowhere else
 
     def block(self, body: Sequence[gprob.Stmt], scope: Scope) -> Stmts:
@@ -302,7 +303,7 @@ class Lanes:
                 raise Refused(f"a statement that can't run for all iterations at once: {type(t).__name__}")
         deciding = {}
         for node in traversal.walk(body):
-            for e in deciding_in(node, varying, self.shaped_by):
+            for e in self._deciding(node, varying):
                 if self.times.draws(e):
                     raise Refused("a shape is random")
                 if mentions_values(e, varying):
@@ -317,7 +318,15 @@ class Lanes:
     def _has_shapes_of_its_own(self, s: gprob.For) -> bool:
         """Whether a shape inside of a loop depends on its index."""
         nodes = traversal.walk(s.body)
-        return any(mentions(e, {s.name}) for n in nodes for e in deciding_in(n, {s.name}, self.shaped_by))
+        return any(mentions(e, {s.name}) for n in nodes for e in self._deciding(n, {s.name}))
+
+    def _deciding(self, node: object, varying: set[str]) -> Iterator[gprob.Expr]:
+        """What decides shapes in a node: sizes, and what data tell which of several shapes a condition chooses."""
+        yield from deciding_in(node, varying, self.functions.unrolled_by)
+        chosen = [e for e in self.functions.choices(node) if not self.times.is_dynamic(e)]
+        if any(scalar_of(e.type) != INT and mentions_values(e, varying) for e in chosen):
+            raise Refused("which shape there is depends on more than integers")
+        yield from chosen
 
 
 def _with_known_sizes(s: gprob.Stmt) -> gprob.Stmt:

@@ -9,6 +9,7 @@ from ...ir import gprob, traversal
 from ...ir.uses import sizes, walk_statements
 from .affine import mentions_values
 from .parts import count_of
+from .symbolic_shapes import SymbolicShapes
 
 Decider = str | int  # a variable, by name, or a branch or loop, by identity
 
@@ -23,6 +24,31 @@ def deciding(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]], loops:
     """
     measured = _positions(f, _measures(f, shaped_by), controlled=True)
     return measured | _positions(f, _counts(f, loops)) if loops else measured
+
+
+def choosing(f: gprob.FunDef, shapes: SymbolicShapes, chosen_by: Callable[[str], frozenset[int]]) -> frozenset[int]:
+    """The positions of the arguments that tell which of several values, of other shapes, is returned or taken.
+
+    Args:
+        f: the function.
+        shapes: those of expressions in it.
+        chosen_by: tells the same of other functions.
+    """
+    calls = [n for n in traversal.walk(f.body) if isinstance(n, gprob.CallUser)]
+    wanted = [n.arguments[i] for n in calls for i in chosen_by(n.function)]
+    return _positions(f, [*wanted, *_choices(f.body, shapes)], controlled=True)
+
+
+def _choices(body: tuple[gprob.Stmt, ...], shapes: SymbolicShapes) -> Iterator[gprob.Expr]:
+    """The conditions in a function by which what it returns, or a value in it, has one shape or another."""
+    returned = [s.value for s in walk_statements(body) if isinstance(s, gprob.Return) and s.value is not None]
+    if shapes.differ(returned):
+        for s in walk_statements(body):
+            if any(isinstance(t, gprob.Return) for b in traversal.bodies(s) for t in walk_statements(b)):
+                yield from _decision(s)
+    for node in traversal.walk(body):
+        if isinstance(node, gprob.Cond) and shapes.differ((node.then, node.otherwise)):
+            yield node.condition
 
 
 def counting_calls(f: gprob.FunDef, is_recursive: bool, counted_by: Callable[[str], frozenset[int]]) -> frozenset[int]:

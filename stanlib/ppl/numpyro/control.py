@@ -15,7 +15,7 @@ import numpy as np
 
 from ...absent import absent
 from ...arrays import namespace
-from ...errors import LIMITS, StanDomainError, StanError, StanIndexError
+from ...errors import LIMITS, THROWN, StanDomainError, StanError, StanIndexError
 from ...lanes import control as in_lanes
 from ...lanes import ragged
 from ...lanes.frames import Axis, Frame, current, entered
@@ -32,7 +32,7 @@ from .tracing import Traced
 
 T = TypeVar("T")
 UNROLL = 4  # trip counts up to which a loop is written out
-THROWN = (StanIndexError, StanDomainError)  # what Stan throws where it asks for a value
+OF_VALUES = (StanIndexError, StanDomainError)  # what Stan throws where it asks for a value
 
 
 def cond(condition: object, then: Callable[..., State], otherwise: Callable[..., State], state: State = ()) -> State:
@@ -93,7 +93,7 @@ class _Side:
                 self.traced = Traced(watched(body), *state)
         except LIMITS:
             raise
-        except StanError as e:
+        except THROWN as e:
             self.error = e
             return
         self.shapes, flag = self.traced.results
@@ -149,7 +149,7 @@ def _truth_if(needed: object, operand: Callable[[], object]) -> object:
         value, flag = watched(operand)()
     except LIMITS:
         raise
-    except StanError:
+    except THROWN:
         value, flag = 0, True
     truth: Any
     if type(value) is Lanes:
@@ -188,7 +188,7 @@ def most(counts: Iterable[Callable[[], Any]]) -> int:
 def _told(count: Callable[[], Any]) -> int:
     try:
         return int(count())
-    except THROWN:
+    except OF_VALUES:
         return 0
 
 
@@ -196,7 +196,7 @@ def counted(indices: Callable[[], range]) -> range:
     """The indices of a loop inside another one; none where its bounds can't be told."""
     try:
         return indices()
-    except THROWN:
+    except OF_VALUES:
         return range(0)
 
 
@@ -264,7 +264,7 @@ def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: Sta
         target, traced = fixpoint(watched(asked_of(body)), (jnp.asarray(True), first), state, lambda r: r[0][:count])
     except LIMITS:
         raise
-    except StanError:
+    except THROWN:
         return settled((*state, *((jnp.zeros(()),),) * outputs), lower <= upper)
     asked = asked_here()
 
@@ -294,7 +294,7 @@ def while_loop(condition: Callable[..., object], body: Callable[..., State], sta
         target, traced = fixpoint(watched(asked_of(body)), (jnp.asarray(True),), state, lambda r: r[0])
     except LIMITS:
         raise
-    except StanError:  # known to be wrong in the first iteration, if there is one
+    except THROWN:  # known to be wrong in the first iteration, if there is one
         return settled(state, jnp.asarray(condition(*state)) != 0)
 
     return _while_traced(Traced(watched(condition), *target), traced, target, state)

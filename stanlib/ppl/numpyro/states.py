@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...absent import absent
-from ...errors import StanIndexError
+from ...errors import StanTracingError
 from ...lanes.frames import Frame, current
 from ...lanes.values import Lanes, full
 from .tracing import Traced
@@ -47,10 +47,10 @@ def _common_shape(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     """The shape of a value that comes from either of two paths, which must be one; a number stands for any shape.
 
     Raises:
-        StanIndexError: naming both shapes.
+        StanTracingError: naming both shapes; Stan throws nothing, so that no draw is rejected.
     """
     if a and b and tuple(a) != tuple(b):
-        raise StanIndexError(
+        raise StanTracingError(
             f"a condition that depends on parameters chooses between values of shapes {tuple(a)} and {tuple(b)}, "
             "which must be the same for JAX to compile it"
         )
