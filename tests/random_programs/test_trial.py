@@ -53,3 +53,16 @@ def test_what_is_wrong_by_little_does_not_pass_there(monkeypatch):
 ])  # fmt: skip
 def test_which_programs_are_meant(text, approximate):
     assert approximates_gradients(text) == approximate
+
+
+def test_quantities_that_come_out_where_stan_throws_at_every_point_are_a_difference(monkeypatch):
+    def deaf(*arguments):
+        return [replace(o, values={n: 0.5 for n in o.values}) for o in made(*arguments)]
+
+    text = ("parameters { real y; } model { y ~ std_normal(); }"
+            " generated quantities { real z = normal_rng(y, -exp(y)); }")  # fmt: skip
+    program = RandomProgram(text, text, features=frozenset({"wild"}), random=frozenset({"z"}))
+    way, made = Way(jit=False, parts=("variables",)), ours.outcomes
+    assert trial(program, [way], "a name").what == "same"
+    monkeypatch.setattr(trials.ours, "outcomes", deaf)
+    assert trial(program, [way], "a name").what == "differs"
