@@ -35,6 +35,7 @@ class SymbolicShapes:
         deciding: Callable[[str], Iterable[int]],
     ):  # fmt: skip
         self.sized, self.values, self.deciding = sized, values, deciding
+        self._found: dict[int, tuple[gprob.Expr, Shape]] = {}  # by identity, with what has it
 
     @classmethod
     def of_body(cls, body: Sequence[gprob.Stmt], deciding: Callable[[str], Iterable[int]]) -> "SymbolicShapes":
@@ -60,6 +61,11 @@ class SymbolicShapes:
         """The shape of a value."""
         if is_scalar(e.type):
             return ()
+        if id(e) not in self._found:
+            self._found[id(e)] = e, self._found_for(e)
+        return self._found[id(e)][1]
+
+    def _found_for(self, e: gprob.Expr) -> Shape:
         known = self._known(e)
         if known is not None:
             return known
