@@ -13,7 +13,7 @@ from typing import Any
 from . import networks, program
 from .extras import require
 
-ABI_VERSION = 15  # raised whenever code generated before would no longer run
+ABI_VERSION = 16  # raised whenever code generated before would no longer run
 
 Program, Variable = program.Program, program.Variable
 

@@ -11,6 +11,7 @@ import numpy as np
 from .errors import StanDataError
 from .given import NoNumbersError, array_of, verified
 from .metadata import Program, Variable
+from .rejection import NO_INTEGER
 
 _OPERATIONS: dict[type, Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -70,3 +71,19 @@ def _value(node: ast.expr, data: Mapping[str, object]) -> int | None:
     else:
         value = data.get(node.id) if isinstance(node, ast.Name) else None
     return int(value) if isinstance(value, (int, np.integer)) else None
+
+
+def blank(
+    v: Variable, data: Mapping[str, object], around: tuple[str, ...] = ()
+) -> dict[str, np.ndarray]:  # fmt: skip
+    """A variable without a value, a tuple's items each by itself: NaN, of integers Stan's least.
+
+    What has sizes that data don't tell here is left out.
+    """
+    texts = (*around, *v.shape)
+    if v.items:
+        return {n: value for item in v.items for n, value in blank(item, data, texts).items()}
+    sizes = [size for size in (_size(text, data) for text in texts) if size is not None]
+    kind = v.type.rpartition(" ")[2]
+    fill = NO_INTEGER if kind == "int" else complex(np.nan, np.nan) if kind.startswith("complex") else np.nan
+    return {v.name: np.full(sizes, fill)} if len(sizes) == len(texts) else {}

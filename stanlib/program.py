@@ -10,9 +10,10 @@ from . import batches, declared_sizes, drawn, networks, places, predicted
 from .batches import Batches, warn_of_rows
 from .discrete.asking import drawing_at, given_integers
 from .errors import LIMITS, StanDataError, StanDomainError, StanError, StanIndexError, StanReject
+from .kept import attempted
 from .lanes import frames
 from .metadata import SIMULATION, Program, Variable
-from .rejection import collected, explaining, is_error_of_data, rejecting_draws, unusable
+from .rejection import collected, explaining, is_error_of_data, rejecting_draws
 from .tracebacks import briefly
 from .unknown_outcomes import with_moved
 
@@ -362,10 +363,8 @@ class GeneratedQuantities(_Called):
                 given[v.name] = self._drawn(v, v.name, inputs)
                 declared_sizes.verify(v, given[v.name], given, self.program)
             known = {v.name: self.backend.draw(inputs[v.name]) for v in self.program.drawn_integers if v.name in inputs}
-            with collected() as rejections, explaining(), given_integers(known):
-                result: dict[str, Any] = self._run(**self._named(given))
-                made: dict[str, Any] = unusable(result, rejections.take())
-                return made
+            with collected() as rejections, explaining(), given_integers(known), attempted(rejections) as attempt:
+                return attempt.usable(self._run(**self._named(given)), rejections.take())
 
     def _drawn(self, v: Variable, name: str, inputs: Mapping[str, object]) -> Any:
         """The value of a parameter; a tuple's items and a complex number's parts may also be given by their sites.

@@ -71,10 +71,14 @@ def decided(condition: object) -> Any:
     """A condition on parameters that decides what Python runs next: then the draw may be the reason of an error."""
     for ask in _asked:
         ask(condition)
-    found = _current.get()
+    _blame_draw(_current.get())
+    return condition
+
+
+def _blame_draw(found: Rejections | None) -> None:
+    """Note that the draw may be the reason of an error in this code, and in the code around it."""
     while found is not None:
         found.decided, found = True, found.around
-    return condition
 
 
 def whole(n: Any) -> int:
@@ -179,6 +183,7 @@ def refuse(bad: Any, error: Error) -> None:
     known = namespace((bad,)).known(bad) if found is None or found.raising or _explaining.get() else None
     if known is not None:
         if known.any():
+            _blame_draw(found)
             raise error()
     elif found is None or found.scope != tracing():
         raise StanRuntimeError("a condition that rejects draws is met in lifted code of which nobody collects them")

@@ -70,12 +70,16 @@ class Summing:
             "parameters": tuple(s for s in self.source.block("parameters") if not self.is_discrete(s)),
             "transformed parameters": kept,
             "model": (*model, typed.Increment(self.source.span, "target", total)),
-            "generated quantities": (
-                *self.draw(model, arguments), *later, *self.source.block("generated quantities"),
-            ),
+            "generated quantities": self.generated((*self.draw(model, arguments), *later)),
         }  # fmt: skip
         functions = with_guarded_functions(self.source.functions, body, self.depending(body))
         return replace(self.source, blocks=blocks, functions=functions)
+
+    def generated(self, first: Stmts) -> Stmts:
+        """Generated quantities, behind what is drawn first: that stays where Stan throws in them."""
+        own = self.source.block("generated quantities")
+        drawn = (s for s in first if own and isinstance(s, gprob.Declare) and s.site is not None)
+        return (*first, *(gprob.Deterministic(s.span, s.name, s.site or s.name) for s in drawn), *own)
 
     def later(self, derived: Stmts, of_derived: set[str], again: set[str]) -> Stmts:
         """What transformed parameters leave to the time when the discrete ones are drawn."""

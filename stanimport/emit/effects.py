@@ -73,6 +73,7 @@ class Effects(ABC):
     """The policy of one Python function. Frames are the loops and lifted bodies around the current statement."""
 
     check_function = "ppl.verify"
+    record_function = "ppl.transformed"
     running: tuple[str, ...] = ()  # the variable that holds the sum of the increments so far
 
     def __init__(self) -> None:
@@ -172,6 +173,7 @@ class ModelEffects(Effects):
     """A model: increments are sites, a constraint that does not hold rejects the draw."""
 
     check_function = "ppl.require"
+    record_function = "ppl.deterministic"
 
     def outermost(self, effect: Effect, statements: Body, b: Builder) -> list[ast.stmt]:
         """One site for an increment: an observed law of the library, else terms, those of observations told apart."""

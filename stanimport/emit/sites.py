@@ -118,7 +118,7 @@ def bind(st: Context, s: gprob.Bind, b: Builder) -> list[ast.stmt]:
 
 
 def deterministic(st: Context, s: gprob.Deterministic, b: Builder) -> list[ast.stmt]:
-    return [b.run(b.call("ppl.deterministic", b.const(s.site), b.name(st.names[s.name])))]
+    return [b.run(b.call(st.effects.record_function, b.const(s.site), b.name(st.names[s.name])))]
 
 
 def check(st: Context, s: gprob.Check, b: Builder) -> list[ast.stmt]:

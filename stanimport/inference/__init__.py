@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     # --- by `python -m stanimport.inference.offered`: from here
     from .density.points import LogProb as LogProb
     from .density.points import log_prob as log_prob
+    from .density.rejected import RejectionWarning as RejectionWarning
     from .failures import ConvergenceError as ConvergenceError
     from .failures import Failure as Failure
     from .failures import InitialValueError as InitialValueError
@@ -39,9 +40,10 @@ if TYPE_CHECKING:
 
 # --- by `python -m stanimport.inference.offered`: from here
 _HOME = {
-    "LogProb": "density.points", "log_prob": "density.points", "ConvergenceError": "failures", "Failure": "failures",
-    "InitialValueError": "failures", "Diagnosis": "fits.diagnosis", "Fit": "fits.fit",
-    "LikelihoodWarning": "fits.observations", "Predictions": "fits.predictive", "prior_predictive": "fits.predictive",
+    "LogProb": "density.points", "log_prob": "density.points", "RejectionWarning": "density.rejected",
+    "ConvergenceError": "failures", "Failure": "failures", "InitialValueError": "failures",
+    "Diagnosis": "fits.diagnosis", "Fit": "fits.fit", "LikelihoodWarning": "fits.observations",
+    "Predictions": "fits.predictive", "prior_predictive": "fits.predictive",
     "ReplicationWarning": "fits.replications", "read_data": "io.data", "advi": "methods.advi",
     "Sampling": "methods.background", "ParetoWarning": "methods.importance",
     "laplace_sample": "methods.laplace_sampling", "ConvergenceWarning": "methods.optimization",
@@ -53,9 +55,9 @@ _HOME = {
 
 __all__ = [
     "ConvergenceError", "ConvergenceWarning", "Diagnosis", "DivergenceWarning", "Failure", "Fit", "InitialValueError",
-    "LikelihoodWarning", "LogProb", "ParetoWarning", "Predictions", "ReplicationWarning", "Sampling", "advi",
-    "from_csv", "generate_quantities", "laplace_sample", "leave_groups_out", "log_prob", "optimize", "pathfinder",
-    "prior_predictive", "read_data", "sample", "sample_many", "sbc", "variational",
+    "LikelihoodWarning", "LogProb", "ParetoWarning", "Predictions", "RejectionWarning", "ReplicationWarning",
+    "Sampling", "advi", "from_csv", "generate_quantities", "laplace_sample", "leave_groups_out", "log_prob",
+    "optimize", "pathfinder", "prior_predictive", "read_data", "sample", "sample_many", "sbc", "variational",
 ]  # fmt: skip
 # --- by `python -m stanimport.inference.offered`: to here
 

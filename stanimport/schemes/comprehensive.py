@@ -42,7 +42,7 @@ def compile(program: typed.TypedProgram, names: Fresh, censored: bool = False) -
         transformed_parameters=tuple(variables(derived)),
         quantities=tuple(variables(quantities)),
         model=model,
-        recomputed=(*_without_effects(derived), *_checks(derived)),
+        recomputed=(*_without_effects(derived), *_checks(derived), *(_records(derived) if quantities else ())),
         generated_quantities=(*quantities, *_checks(quantities)),
         span=program.span,
     )

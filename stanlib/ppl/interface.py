@@ -119,6 +119,9 @@ class Sites(Protocol):
     def deterministic(self, name: str, value: Value) -> None:
         """Record a transformed parameter."""
 
+    def transformed(self, name: str, value: Value) -> None:
+        """The same in generated quantities, which it stays outside of where Stan throws in them."""
+
     def discrete(self, name: str, drawn: Value) -> Value:
         """The site of a discrete parameter that was drawn: what handlers give it, or the same object."""
 

@@ -18,6 +18,8 @@ from numpyro import handlers
 from numpyro.distributions import ExpandedDistribution, biject_to, constraints
 
 from stanlib.errors import StanError
+from stanlib.kept import attempt
+from stanlib.ppl.numpyro.control import is_traced
 from stanlib.ppl.numpyro.distributions import Drawn
 from stanlib.ppl.numpyro.priors import log_share
 from stanlib.solvers.control import controlled_derivatives
@@ -28,6 +30,7 @@ from ..modules import require_density
 from ..precision import TRACING, double_precision
 from ..programs import Program
 from .evaluation import Evaluated, Ready, Role
+from .rejected import marked
 from .seeding import seeded
 
 if TYPE_CHECKING:
@@ -194,13 +197,15 @@ class Posterior(Evaluated["Posterior"]):
         return kept | self.generate(key, parameters)
 
     def generate(self, key: Array | np.ndarray, parameters: Mapping[str, object]) -> dict[str, Any]:
-        """Transformed parameters and generated quantities of one draw."""
-        if not (self.program.transformed_parameters or self.program.generated_quantities):
+        """Transformed parameters and generated quantities of one draw, and under REJECTED whether Stan throws there."""
+        if not self.quantities:
             return {}
-        draw = {v.name: tuples.pack(v, parameters) for v in self.program.parameters}
-        made = seeded(partial(self.module.generated_quantities, **self.inputs, **draw), key)()
         wanted = set(self.quantities) if self.wanted is None else self.wanted & set(self.quantities)
-        return tuples.unpack({k: v for k, v in made.items() if k in wanted})
+        draw = {v.name: tuples.pack(v, parameters) for v in self.program.parameters}
+        run = seeded(partial(self.module.generated_quantities, **self.inputs, **draw), key)
+        is_concrete = not any(map(is_traced, (key, *parameters.values())))  # else errors are those of data alone
+        made, told = attempt(run, lambda _: is_concrete)
+        return marked(self.program, self.inputs, wanted, made, told)
 
     @property
     def quantities(self) -> tuple[str, ...]:

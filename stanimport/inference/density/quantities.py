@@ -4,17 +4,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stanlib.errors import StanTracingError
+from stanlib.errors import StanError, StanTracingError
 
 from .. import memory, nested, tuples
 from ..executables import Executable
 from ..precision import TRACING, Streams, double_precision, keys_of_draws, random_keys
 from ..rows import FEW, Points, Repeated, named, take_room
+from .rejected import REJECTED, Thrown, Told, stacked
 
 if TYPE_CHECKING:
     from ..programs import Program
@@ -43,6 +45,7 @@ class Batched:
     """
 
     batch: int
+    first: First | None = None  # of the last call
 
     def __init__(self, function: OfOneDraw, example: Any, count: int,
                  folder: Path | None = None, advice: str = _ADVICE):  # fmt: skip
@@ -90,7 +93,7 @@ class Batched:
 
     def __call__(self, keys: np.ndarray, draws: object, folder: Path | None = None) -> dict[str, np.ndarray]:
         """The results for all draws, each with a first axis of draws; in files of a folder, if one is given."""
-        count = len(keys)
+        count, self.first = len(keys), None
         if self.program is not None and count:
             pieces = ((slice(i, i + self.batch), nested.mapped(lambda a, i=i: np.asarray(a)[i : i + self.batch], draws))
                       for i in range(0, count, self.batch))  # fmt: skip
@@ -114,8 +117,8 @@ class Batched:
                 return made
             for name, value in made.items():
                 if name not in out:
-                    kind = (len(keys), *value.shape[1:]), value.dtype
-                    out[name] = np.empty(*kind) if folder is None else _InFile(folder, name, *kind)
+                    kind, in_memory = ((len(keys), *value.shape[1:]), value.dtype), name == REJECTED
+                    out[name] = np.empty(*kind) if folder is None or in_memory else _InFile(folder, name, *kind)
                 out[name][places] = value
         return {n: v if isinstance(v, np.ndarray) else v.whole() for n, v in out.items()}
 
@@ -125,15 +128,55 @@ class Batched:
             chosen = np.minimum(np.arange(self.batch), size - 1)
             keys, draws = keys[chosen], nested.mapped(lambda a: a[chosen], draws)
         assert self.program is not None
-        return {n: np.asarray(v)[:size] for n, v in self.program(keys, draws).items()}
+        return self._noted({n: np.asarray(v)[:size] for n, v in self.program(keys, draws).items()}, keys, draws)
 
     def _one_by_one(self, keys: np.ndarray, draws: object) -> dict[str, np.ndarray]:
-        made = []
+        each = (nested.mapped(lambda a, i=i: np.asarray(a)[i], draws) for i in range(len(keys)))
         with TRACING, double_precision():
-            for i, key in enumerate(keys):
-                one = self.function(key, nested.mapped(lambda a: np.asarray(a)[i], draws))
-                made.append({n: np.asarray(v)[None] for n, v in one.items()})
-        return _joined(made)
+            made = stacked([self.function(key, draw) for key, draw in zip(keys, each)])
+        return self._noted(made, keys, draws)
+
+    def _noted(self, made: dict[str, np.ndarray], keys: np.ndarray, draws: object) -> dict[str, np.ndarray]:
+        """Results, after it is noted which draw is the first for which Stan throws."""
+        if self.first is None and REJECTED in made and made[REJECTED].any():
+            i = int(np.argmax(made[REJECTED]))
+            draw = nested.mapped(lambda a: np.asarray(a)[i], draws)
+            self.first = First(keys[i], draw, {n: v[i] for n, v in made.items()})
+        return made
+
+    def error(self) -> StanError | None:
+        """What Stan throws for the first of those draws, as the function has it of one that is not traced."""
+        assert self.first is not None
+        with TRACING, double_precision():
+            thrown = self.function(self.first.key, self.first.draw).get(REJECTED)
+        return thrown.error if isinstance(thrown, Thrown) else None
+
+    def told_of(self, keys: np.ndarray, draws: object) -> dict[str, np.ndarray]:
+        """The results for all draws, with a warning of those for which Stan throws."""
+        made = self(keys, draws)
+        self.tell(made)
+        return made
+
+    def tell(self, made: dict[str, np.ndarray], error: Callable[[], StanError | None] | None = None,
+             of: str = "draws") -> None:  # fmt: skip
+        """Warn of the draws among results for which Stan throws, and leave out what tells them apart.
+
+        Args:
+            error: what it throws for the first, found quicker than by `error`.
+            of: what they are among.
+        """
+        told, flags = Told(), made.pop(REJECTED, None)
+        if flags is not None:
+            told.add(flags, len(flags), (found() for found in (error or self.error,)))
+            told.warn(of)
+
+
+class First(NamedTuple):
+    """The first draw for which Stan throws: its key, what it was given as, and what was made of it."""
+
+    key: np.ndarray
+    draw: Any
+    made: dict[str, np.ndarray]
 
 
 class _InFile:
@@ -173,12 +216,6 @@ def together(count: int) -> int:
     return min(TOGETHER, 1 << max(count - 1, 0).bit_length())
 
 
-def _joined(pieces: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    if len(pieces) == 1:
-        return pieces[0]
-    return {n: np.concatenate([p[n] for p in pieces]) for n in (pieces[0] if pieces else ())}
-
-
 def quantities_role(count: int, wanted: Collection[str] | None) -> Role:
     """That of the program of all variables, or of those that are wanted, for so many draws."""
     return "quantities", together(count), None if wanted is None else tuple(sorted(wanted))
@@ -210,14 +247,16 @@ class DrawProcessor:
         count: of the draws to come.
         folder: where to put many of them, if memory need not hold them.
         advice: what needs less room.
+        of: what the points are, as warnings have it.
 
     Raises:
         NotEnoughMemoryError: if there is no room for them.
     """
 
     def __init__(self, posterior: Posterior | Remembered, count: int, folder: Path | None = None,
-                 advice: str = _ADVICE):  # fmt: skip
-        self.folder, role = folder, quantities_role(count, posterior.wanted)
+                 advice: str = _ADVICE, of: str = "draws"):  # fmt: skip
+        self.posterior, self.folder, self.of = posterior, folder, of
+        role = quantities_role(count, posterior.wanted)
         self.batched = _prepared(posterior, role, lambda p: p.everything, posterior.blank, count, folder, advice)
 
     def in_memory(self) -> "DrawProcessor":
@@ -234,19 +273,50 @@ class DrawProcessor:
         Args:
             seed: of the random numbers of generated quantities, or the streams of the chains.
             first: the number of draws that the chains have made before.
+
+        Warns:
+            RejectionWarning: if Stan throws in generated quantities.
         """
         chains, draws = points.shape[:2]
-        keys = keys_of_draws(seed, 1, chains=chains, draws=draws, first=first)
-        if isinstance(points, np.ndarray) or self.batched.program is None:
-            folder = self.folder if self.batched.bytes_of(len(keys)) > FEW else None
-            flat = self.batched(keys, np.asarray(points).reshape(chains * draws, points.shape[2]), folder)
+        keys, batched = keys_of_draws(seed, 1, chains=chains, draws=draws, first=first), copy(self.batched)
+        if isinstance(points, np.ndarray) or batched.program is None:
+            folder = self.folder if batched.bytes_of(len(keys)) > FEW else None
+            flat = batched(keys, np.asarray(points).reshape(chains * draws, points.shape[2]), folder)
         else:
-            flat = self.batched.in_turn(keys, points.pieces(self.batched.batch), self.folder)
+            flat = batched.in_turn(keys, points.pieces(batched.batch), self.folder)
+        batched.tell(flat, lambda: _error(self.posterior, batched.first), self.of)
         return {n: v.reshape(chains, draws, *v.shape[1:]) for n, v in flat.items()}
 
     def at(self, point: np.ndarray, seed: int) -> dict[str, Any]:
-        """The variables at one point of shape (size,), by the names of their leaves: complex ones as one value."""
-        return tuples.joined({n: v[0, 0] for n, v in self(point[None, None], seed).items()})
+        """The variables at the center, (size,), by the names of their leaves: complex ones as one value."""
+        alone = copy(self)
+        alone.of = "the center of the approximation"
+        return tuples.joined({n: v[0, 0] for n, v in alone(point[None, None], seed).items()})
+
+
+def _error(posterior: Posterior | Remembered, first: First | None) -> StanError | None:
+    """What Stan throws for a draw, from its parameters: the model need not be run, if these are kept."""
+    assert first is not None
+    made = first.made
+    if not all(n in made for n in posterior.names):
+        with TRACING, double_precision():
+            made = posterior.traced().constrain(first.draw)
+    return error_at(posterior, first.key, {n: np.asarray(made[n]) for n in posterior.names})
+
+
+def error_at(
+    posterior: Posterior | Remembered, key: np.ndarray, parameters: Mapping[str, np.ndarray]
+) -> StanError | None:
+    """What Stan throws in generated quantities of a draw."""
+    from .seeding import seeded  # only now: it loads NumPyro
+
+    draw = {v.name: tuples.pack(v, parameters) for v in posterior.program.parameters}
+    try:
+        with TRACING, double_precision():
+            seeded(partial(posterior.module.generated_quantities, **posterior.inputs, **draw), key)()
+    except StanError as e:
+        return e
+    return None
 
 
 def shapes_of_draw(posterior: Posterior | Remembered) -> dict[str, Any]:
@@ -266,23 +336,30 @@ def generated(
     """Transformed parameters and generated quantities for given draws of the parameters, (draws, ...) each.
 
     In files of a folder, if one is given.
+
+    Warns:
+        RejectionWarning: if Stan throws in generated quantities.
     """
     role = "generated", *quantities_role(0, posterior.wanted)[2:]
-    return _of_draws(posterior, role, lambda p: p.generate, parameters, seed, folder)
+    run, keys, draws = _of_draws(posterior, role, lambda p: p.generate, parameters, seed, folder)
+    made = run(keys, draws, folder)
+    run.tell(made, lambda: run.first and error_at(posterior, run.first.key, run.first.draw))
+    return made
 
 
 def inside(posterior: Posterior, parameters: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """For each parameter which of its draws, (draws, ...), are in its domain."""
-    return _of_draws(posterior, ("inside",), lambda p: lambda _, draw: p.inside(draw), parameters, 0)
+    run, keys, draws = _of_draws(posterior, ("inside",), lambda p: lambda _, draw: p.inside(draw), parameters, 0)
+    return run(keys, draws)
 
 
 def _of_draws(
     posterior: Posterior, role: Role, function: Callable[[Posterior], OfOneDraw], parameters: Mapping[str, np.ndarray],
     seed: int, folder: Path | None = None,
-) -> dict[str, np.ndarray]:  # fmt: skip
-    """What a function makes of a random key and each draw of the parameters, (draws, ...) each."""
+) -> tuple[Batched, np.ndarray, dict[str, np.ndarray]]:  # fmt: skip
+    """A function of a random key and each draw of the parameters, (draws, ...) each; the keys and these draws."""
     given = {n: np.asarray(v, float) for n, v in posterior.of_draws(parameters, lead=1).items()}
     count = len(next(iter(given.values()))) if given else 0
     example = {n: np.zeros(v.shape[1:]) for n, v in given.items()}
     run = _prepared(posterior, (*role, together(count)), function, example, count, folder)
-    return run(random_keys(seed, 2, count=count), given, folder)
+    return run, random_keys(seed, 2, count=count), given

@@ -231,7 +231,7 @@ def result_of(
     if draws.warmup is not None:
         points, stats = draws.warmup
         folder = processor.folder and processor.folder.with_name("warmup")
-        process = DrawProcessor(posterior, points.shape[0] * points.shape[1], folder)
+        process = DrawProcessor(posterior, points.shape[0] * points.shape[1], folder, of="draws of the warm-up")
         warmup = process(points, [(s + 1, i) for s, i in streams_of_run(settings)]), stats
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")}
     info = {"step_size": draws.step_size, "metric": draws.metric, "interrupted": draws.interrupted,

@@ -77,7 +77,7 @@ def explicit(module: Any, data: Mapping[str, Any], guide: Callable[..., Any], se
             return made | posterior.generate(keys[1], parameters)
 
     count = settings["draws"]
-    made = Batched(one, np.zeros(()), count)(random_keys(settings["seed"], 8, count=count), np.zeros(count))
+    made = Batched(one, np.zeros(()), count).told_of(random_keys(settings["seed"], 8, count=count), np.zeros(count))
     stats: dict[str, np.ndarray] = {n: made.pop(n)[None] for n in ("lp__", "log_p__", "log_q__") if n in made}
     losses = losses - made.pop(_CONSTANT)[0]
     variables = {n: v[None] for n, v in made.items()}

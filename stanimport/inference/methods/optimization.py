@@ -100,7 +100,8 @@ def _mode(
 ) -> Mode:  # fmt: skip
     """The fit; if the points passed on the way are kept, they are its warm-up."""
     points, values = ([], []) if passed is None else _before(found, passed)
-    variables = DrawProcessor(posterior, len(points) + 1)(np.stack([*points, found.x])[None], seed)
+    of = "points on the way to the mode" if points else "the mode"
+    variables = DrawProcessor(posterior, len(points) + 1, of=of)(np.stack([*points, found.x])[None], seed)
     remembered.keep(posterior)
     stats = _stats([*values, found.fun], bool(info["converged"]))
     before = ({n: v[:, :-1] for n, v in variables.items()}, {n: v[:, :-1] for n, v in stats.items()})

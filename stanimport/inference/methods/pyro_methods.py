@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,8 @@ from pyro.distributions.transforms import biject_to
 from pyro.infer import MCMC, NUTS
 from pyro.poutine.messenger import Messenger
 
-from stanlib.errors import StanError
+from stanlib.errors import LIMITS, StanError
+from stanlib.kept import attempt
 from stanlib.ppl.pyro.priors import log_share
 from stanlib.ppl.pyro.unchanging import unchanging
 from stanlib.rejection import explaining
@@ -27,10 +28,11 @@ from stanlib.solvers.control import controlled_derivatives
 
 from .. import options, tuples
 from ..density.initial import ATTEMPTS, RADIUS, checked, outside, per_chain
+from ..density.rejected import REJECTED, Told, marked
 from ..failures import InitialValueError
 from ..fits.fit import Fit
 from ..io.data import read_data
-from ..modules import keeping_weights, require_density
+from ..modules import for_numpyro, keeping_weights, require_density
 from ..running.progress import Progress
 from .sampling_options import streams_of_run
 
@@ -116,12 +118,13 @@ class Density:
 
     Attributes:
         wanted: the names of the variables that are kept of draws; None for all.
+        told: of the draws for which Stan throws in generated quantities.
     """
 
     wanted: frozenset[str] | None = None
 
     def __init__(self, module: Module, data: Mapping[str, Any], inputs: Mapping[str, Any] | None = None):
-        self.module, self.program = module, module.stan
+        self.module, self.program, self.told = module, module.stan, Told()
         require_density(self.program)
         self.inputs = module.transformed_data(**data) if inputs is None else inputs
         with torch.no_grad(), _Place({}) as place:
@@ -181,18 +184,23 @@ class Density:
 
     def variables(self, points: torch.Tensor) -> dict[str, np.ndarray]:
         """All variables of the program at points (draws, size), each with a first axis of draws."""
-        return stacked([self.everything(self.constrain(p)) for p in points])
+        return self.told.stacked([self.everything(self.constrain(p)) for p in points])
 
-    def everything(self, parameters: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
-        """The variables of one draw that are wanted."""
+    def verify_quantities(self, point: torch.Tensor) -> None:
+        """Raise what data alone make Stan throw in generated quantities, before the work; nothing else is changed."""
+        with torch.random.fork_rng(devices=[]), contextlib.suppress(*LIMITS):
+            self.everything(self.constrain(point))
+
+    def everything(self, parameters: Mapping[str, torch.Tensor]) -> dict[str, object]:
+        """The variables of one draw that are wanted, and under REJECTED what Stan throws in generated quantities."""
+        flat: dict[str, object] = {n: array(v) for n, v in parameters.items()
+                                   if self.wanted is None or n.partition(".")[0] in self.wanted}  # fmt: skip
         names = self.program.names("transformed_parameters", "generated_quantities")
-        made: dict[str, Any] = {}
-        if names:
-            draw = {v.name: tuples.pack(v, parameters) for v in self.program.parameters}
-            with torch.no_grad():
-                made = self.module.generated_quantities(**self.inputs, **draw)
-        flat = {**parameters, **tuples.unpack({n: made[n] for n in names if n in made})}
-        return {n: array(v) for n, v in flat.items() if self.wanted is None or n.partition(".")[0] in self.wanted}
+        if not names:
+            return flat
+        draw = {v.name: tuples.pack(v, parameters) for v in self.program.parameters}
+        return flat | quantities(self.module, {**self.inputs, **draw}, [
+            n for n in names if self.wanted is None or n in self.wanted])  # fmt: skip
 
     def unconstrained(self, values: Mapping[str, np.ndarray], rest: torch.Tensor) -> torch.Tensor:
         """The point with these values of parameters, the others from the point `rest`. Raises StanDataError."""
@@ -216,6 +224,27 @@ class Density:
         reason, line = self._why_not(point.detach())
         tried = "the initial values" if certain else random
         raise InitialValueError(f"{self.program.name} can't start from {tried}: {reason}", line)
+
+
+def quantities(module: Module, inputs: Mapping[str, object], wanted: Collection[str]) -> dict[str, object]:
+    """Those transformed parameters and generated quantities that are wanted, of data and a draw of the parameters.
+
+    Under REJECTED there is what Stan throws, if it does for the draw.
+    """
+    with torch.no_grad():
+        made, told = attempt(partial(module.generated_quantities, **inputs), lambda tried: tried.is_decided)
+    flat = marked(module.stan, inputs, wanted, made, told, partial(_blank, module, inputs))
+    return {n: v if n == REJECTED else array(v) for n, v in flat.items()}
+
+
+def _blank(module: Module, inputs: Mapping[str, object]) -> dict[str, np.ndarray]:
+    """The arrays of a draw, of any values: by NumPyro's translation, which knows their sizes without any draw."""
+    from ..density.posterior import Posterior  # only now: they load JAX
+    from ..density.quantities import shapes_of_draw
+
+    data = {n: inputs[n] for n in module.stan.names("data", "transformed_data")}
+    shapes = shapes_of_draw(Posterior(for_numpyro(module), data))
+    return {n: np.zeros(one.shape, one.dtype) for n, one in shapes.items()}
 
 
 def starts(inits: Any, chains: int, seed: int) -> list[Any]:
@@ -261,23 +290,28 @@ def sample(
         return _fixed(module, data, settings, wanted)
     chains, inits = [], starts(settings["inits"], settings["chains"], settings["seed"])
     inputs = transformed_data(module, settings["seed"], read_data(data))  # all chains' alike, also where it is random
+    told = Told()
     with Progress(settings["chains"] * (settings["iter_warmup"] + settings["iter_sampling"]),
                   settings["show_progress"]) as progress:  # fmt: skip
         for i, (seed, number) in enumerate(streams_of_run(settings)):
             with double_precision(seed * 1009 + number), pyro.get_param_store().scope():
-                density = _settled(module, inputs)
-                density.wanted = wanted
+                density = _settled(module, inputs, wanted, told)
                 chains.append(_chain(density, inits[i], settings, progress))
+    told.warn()
     variables, stats, sizes = zip(*chains)
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")} | {"method": "pyro"}
     return Fit(module.stan, "sample", stacked(list(variables)), stacked(list(stats)), inputs, kept,
                {"step_size": np.asarray(sizes)}, keeping_weights(module, {}))  # fmt: skip
 
 
-def _settled(module: Module, inputs: Mapping[str, object]) -> Density:
-    """The density, whose networks stay as they are. Raises StanNetworkError for one that is no function then."""
+def _settled(
+    module: Module, inputs: Mapping[str, object], wanted: frozenset[str] | None, told: Told
+) -> Density:  # fmt: skip
+    """The density of a chain, whose networks stay as they are. Raises StanNetworkError for one that is no function."""
     with unchanging():
-        return Density(module, {}, inputs)
+        density = Density(module, {}, inputs)
+    density.wanted, density.told = wanted, told
+    return density
 
 
 def _fixed(
@@ -286,13 +320,13 @@ def _fixed(
     """Generated quantities at fixed parameters, all draws independent."""
     count, chains = len(range(0, settings["iter_sampling"], settings["thin"])), []
     inits = starts(settings["inits"], settings["chains"], settings["seed"])
-    inputs = transformed_data(module, settings["seed"], read_data(data))
+    inputs, told = transformed_data(module, settings["seed"], read_data(data)), Told()
     for i, (seed, number) in enumerate(streams_of_run(settings)):
         with double_precision(seed * 1009 + number), pyro.get_param_store().scope():
-            density = _settled(module, inputs)
-            density.wanted = wanted
+            density = _settled(module, inputs, wanted, told)
             point = density.start(inits[i]) if density.size else torch.zeros(0)
             chains.append(density.variables(point.expand(count, -1)))
+    told.warn()
     zeros = np.zeros((settings["chains"], count))
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")} | {"method": "pyro"}
     info = {"step_size": np.full(settings["chains"], np.nan)}
@@ -321,8 +355,10 @@ def _chain(density: Density, inits: Any, settings: Mapping[str, Any], progress: 
             sizes.append(float(kernel.step_size))
             told.update(kernel.diagnostics())  # MCMC's own need four draws, for R-hat
 
+    start = density.start(inits)
+    density.verify_quantities(start)
     mcmc = MCMC(_kernel(density, settings), settings["iter_sampling"], settings["iter_warmup"],
-                disable_progbar=True, hook_fn=note, initial_params={"point": density.start(inits)})  # fmt: skip
+                disable_progbar=True, hook_fn=note, initial_params={"point": start})  # fmt: skip
     mcmc.run()
     points = mcmc.get_samples()["point"][:: settings["thin"]]
     divergent = np.zeros(settings["iter_sampling"])

@@ -22,7 +22,7 @@ from ..running.progress import Progress
 from .convergence import PIECE, has_converged
 from .guide_sites import require_drawn
 from .pyro_densities import densities, known, sites_of
-from .pyro_methods import Density, array, double_precision, stacked, starts
+from .pyro_methods import Density, array, double_precision, starts
 
 if TYPE_CHECKING:
     from stanlib.program import Module
@@ -63,10 +63,9 @@ def variational(
         if settings["algorithm"] == "guide":
             losses = _train(module.model, guide, density.inputs, settings, show)
             with evaluating(module.model.networks.values()):
-                made = stacked([_guided(density, guide, khat) for _ in range(settings["draws"])])
+                variables = density.told.stacked([_guided(density, guide, khat) for _ in range(settings["draws"])])
                 losses = losses - _constant(density, guide)
-            stats = {n: made.pop(n) for n in ("lp__", "log_p__", "log_q__") if n in made}
-            variables = made
+            stats = {n: variables.pop(n) for n in ("lp__", "log_p__", "log_q__") if n in variables}
         else:
             points, log_q, losses = _automatic(density, inits, settings, show)
             with torch.no_grad(), evaluating(module.model.networks.values()):
@@ -75,6 +74,7 @@ def variational(
             stats = {"lp__": log_p, "log_p__": log_p, "log_q__": log_q}
         params = {n: array(v) for n, v in pyro.get_param_store().items()}
     del store
+    density.told.warn()
     info = {"converged": has_converged(losses, settings["tol_rel_obj"]), "params": params,
             "elbo": -np.asarray([losses[i : i + PIECE].mean() for i in range(0, len(losses), PIECE)])}  # fmt: skip
     return Fit(module.stan, "variational", {n: v[None] for n, v in variables.items()},
@@ -88,6 +88,7 @@ def _automatic(
     """Draws of the unconstrained vector from a normal law, their log densities, and the losses."""
     options.require_parameters(density.program.name, density.size)
     start = density.start(starts(inits, 1, settings["seed"])[0])
+    density.verify_quantities(start)
 
     def model() -> None:
         law = pyro.distributions.Normal(torch.zeros(density.size), 1.0).mask(False).to_event(1)
@@ -103,7 +104,7 @@ def _automatic(
         return points, law.log_prob(points).numpy(), losses
 
 
-def _guided(density: Density, guide: Any, khat: bool) -> dict[str, np.ndarray]:
+def _guided(density: Density, guide: Any, khat: bool) -> dict[str, object]:
     """All variables of one draw from an explicit guide, and densities there. Raises StanError if it draws not all."""
     with torch.no_grad():
         trace = poutine.trace(partial(guide, **density.inputs)).get_trace()

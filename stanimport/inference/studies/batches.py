@@ -10,9 +10,12 @@ import numpy as np
 from jax import Array
 
 from stanlib.dataclass import dataclass
+from stanlib.errors import StanError
 
 from ..density import initial, kernels
 from ..density.posterior import Posterior, transformed_data
+from ..density.quantities import error_at
+from ..density.rejected import REJECTED, Told
 from ..digests import digest_of
 from ..fits.fit import Fit
 from ..io.data import read_data
@@ -123,7 +126,7 @@ class Together:
         self.lanes = lanes
         self.sampler = NutsSampler(self._density, self.first.size, self.settings, lanes, None, devices,
                                    self._varying(group.indices[:1]), in_turn=in_turn)  # fmt: skip
-        self.process = _processor(self.first, group, self.chains * self._kept)
+        self.process, self.told = _processor(self.first, group, self.chains * self._kept), Told()
 
     @property
     def _kept(self) -> int:
@@ -154,6 +157,7 @@ class Together:
         indices = self.group.indices
         for start in range(0, len(indices), self.each):
             yield self._some(indices[start : start + self.each])
+        self.told.warn("draws of all fits that ran together")
 
     def _some(self, indices: list[int]) -> dict[int, Fit | None]:
         """Fits of these data sets, by one run of all their chains; None for those that found no starting point."""
@@ -207,13 +211,22 @@ def _fits(made: Together, good: Sequence[tuple[int, int, Posterior]], draws: Dra
         lanes, seed = slice(k * chains, (k + 1) * chains), made.seeds[index]
         keys = keys_of_draws(seed, 1, chains=chains, draws=count)
         own = {n: posterior.inputs[n] for n in made.group.names}
-        flat = made.process(own, keys, points[lanes].reshape(chains * count, -1))
-        variables = {n: np.asarray(v).reshape(chains, count, *np.shape(v)[1:]) for n, v in flat.items()}
+        flat = {n: np.asarray(v) for n, v in made.process(own, keys, points[lanes].reshape(chains * count, -1)).items()}
+        made.told.add(flags := flat.pop(REJECTED, None), chains * count, _errors(posterior, keys, flat, flags))
+        variables = {n: v.reshape(chains, count, *np.shape(v)[1:]) for n, v in flat.items()}
         info = {"step_size": draws.step_size[lanes], "metric": draws.metric[lanes], "interrupted": draws.interrupted}
         stats = {n: v[lanes] for n, v in draws.stats.items()}
         out[index] = Fit(posterior.program, "sample", variables, stats, posterior.inputs,
                          {**settings, "seed": seed, "chain_seeds": [seed] * chains}, info, made.module)  # fmt: skip
     return out
+
+
+def _errors(
+    posterior: Posterior, keys: np.ndarray, flat: Mapping[str, np.ndarray], flags: np.ndarray | None
+) -> Iterator[StanError | None]:
+    """What Stan throws for those draws of a fit for which it does."""
+    for i in () if flags is None else np.flatnonzero(flags):
+        yield error_at(posterior, keys[i], {n: flat[n][i] for n in posterior.names})
 
 
 def _processor(posterior: Posterior, group: Group, count: int) -> Program:

@@ -186,7 +186,7 @@ class Check(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Deterministic(Stmt):
-    """Record a transformed parameter's value as a site."""
+    """Record a transformed parameter's value, in a model as a site."""
 
     name: str
     site: str

@@ -16,6 +16,7 @@ from ...arrays import differs_between_lanes, named
 from ...errors import StanError
 from ...indexing import Span as span  # noqa: F401
 from ...indexing import assign, assign_in_place, at  # noqa: F401
+from ...kept import transformed  # noqa: F401
 from ...lanes.assigning import add_at  # noqa: F401
 from ...lanes.calls import each, each_random  # noqa: F401
 from ...lanes.control import alike, lanes, merge, unless, when  # noqa: F401

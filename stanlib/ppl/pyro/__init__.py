@@ -14,6 +14,7 @@ from ...arrays.torch import as_tensor, without_nan
 from ...errors import StanError, StanUnsupportedError
 from ...indexing import Span as span  # noqa: F401
 from ...indexing import assign, assign_in_place, at  # noqa: F401
+from ...kept import transformed  # noqa: F401
 from ...lanes.assigning import add_at  # noqa: F401
 from ...lanes.calls import each, each_random  # noqa: F401
 from ...lanes.control import alike, choose, lanes, logical_and, logical_or, merge, unless, when  # noqa: F401

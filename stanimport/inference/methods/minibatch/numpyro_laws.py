@@ -16,8 +16,12 @@ from numpyro.distributions import constraints
 from numpyro.infer import Trace_ELBO
 from numpyro.infer.util import compute_log_probs
 
+from stanlib.kept import attempt
+from stanlib.ppl.numpyro.control import is_traced
+
 from ... import tuples
 from ...density.posterior import Posterior, is_parameter
+from ...density.rejected import marked
 from ..guide_sites import has_density
 from ..numpyro_densities import constant, log_density, sites_of
 from .locals import Local, locals_of
@@ -237,8 +241,9 @@ def draw(
         return shared
     packed = {v.name: tuples.pack(v, made) for v in module.stan.parameters}
     generate = partial(module.generated_quantities, **{**inputs, **packed})
-    found = handlers.seed(handlers.substitute(generate, data=params), keys[1])()
-    return shared | tuples.unpack({n: v for n, v in found.items() if n in wanted})
+    run = handlers.seed(handlers.substitute(generate, data=params), keys[1])
+    is_concrete = not any(map(is_traced, (*keys, *made.values())))
+    return shared | marked(module.stan, {**inputs}, wanted, *attempt(run, lambda _: is_concrete))
 
 
 def draw_rows(

@@ -213,13 +213,13 @@ class Steps:
         held = {s: b for s, b in self.inputs.feed.batch.items() if s in self.locals}
         lines = {s: np.zeros((b, self.locals[s].columns)) for s, b in held.items()}
 
-        def one(key: jax.Array, _: Any) -> dict[str, Any]:
+        def one(key: jax.Array, _: object) -> dict[str, Any]:
             keys = jax.random.split(key)
             return draw(self.laws, self.module, every, params, keys, self.of_rows, sorted(wanted), self.example,
                         self.spread(lines))  # fmt: skip
 
         keys = random_keys(self.settings["seed"], 8, count=count)
-        return Batched(one, np.zeros(()), count)(keys, np.zeros(count))
+        return Batched(one, np.zeros(()), count).told_of(keys, np.zeros(count))
 
     def numbers(self, state: State) -> dict[str, Any]:
         """The parameters that all rows share, and networks' weights, in their domains."""
@@ -266,7 +266,7 @@ class Steps:
         fixed, given, lines = self._of_chunk(chunk, tables)
         laws = self._laws(fixed, given, self.inputs.held(chunk))
 
-        def one(key: jax.Array, _: Any) -> dict[str, Any]:
+        def one(key: jax.Array, _: object) -> dict[str, Any]:
             return draw_rows(laws, params, jax.random.split(key)[0], self.of_rows, names, given, self.spread(lines))
 
         keys = random_keys(self.settings["seed"], 8, count=count)

@@ -16,9 +16,10 @@ from stanlib.errors import StanError
 from stanlib.ppl.pyro.unchanging import evaluating
 
 from ... import options, tuples
+from ...density.rejected import told_of
 from ...modules import keeping_weights
 from ..pyro_densities import known
-from ..pyro_methods import Density, array, double_precision, stacked, starts
+from ..pyro_methods import Density, array, double_precision, quantities, stacked, starts
 from .feeds import Chunk
 from .inputs import Inputs
 from .locals import Local, adam, locals_of
@@ -188,11 +189,12 @@ class Steps:
 
     def draws(self, state: State, wanted: frozenset[str], count: int) -> dict[str, np.ndarray]:
         """Draws of what depends on no row: parameters, and those quantities that are `wanted`."""
-        self.shared: list[dict[str, Any]] = []
+        self.shared: list[dict[str, object]] = []
         with self._inside(state, 1), torch.no_grad():
-            return stacked([self._draw(wanted) for _ in range(count)])
+            made = [self._draw(wanted) for _ in range(count)]
+        return told_of(made)
 
-    def _draw(self, wanted: frozenset[str]) -> dict[str, np.ndarray]:
+    def _draw(self, wanted: frozenset[str]) -> dict[str, object]:
         """One draw of what depends on no row: parameters, by site, and those quantities that are `wanted`."""
         held = {s: b for s, b in self.inputs.feed.batch.items() if s in self.locals}
         laws = {s: (torch.zeros(b, self.locals[s].width), torch.ones(b, self.locals[s].width)) for s, b in held.items()}
@@ -202,12 +204,12 @@ class Steps:
                             if s["type"] == "sample" and mine.isdisjoint((n, n.partition(".")[0]))})  # fmt: skip
         made = self.laws.parameters(trace)
         names = [n for v in self.module.stan.parameters if v.name not in self.of_rows for n in tuples.leaves(v)]
-        drawn = {n: v for n, v in made.items() if n in names or n.removesuffix(".real").removesuffix(".imag") in names}
+        names += [f"{n}.{part}" for n in names for part in ("real", "imag")]
+        drawn: dict[str, object] = {n: array(v) for n, v in made.items() if n in names}
         if wanted:
             packed = {v.name: tuples.pack(v, made) for v in self.module.stan.parameters}
-            found = self.module.generated_quantities(**{**self.inputs.fixed, **self.example, **packed})
-            drawn |= tuples.unpack({n: v for n, v in found.items() if n in wanted})
-        return {n: v.detach().numpy() if isinstance(v, torch.Tensor) else np.asarray(v) for n, v in drawn.items()}
+            drawn |= quantities(self.module, {**self.inputs.fixed, **self.example, **packed}, wanted)
+        return drawn
 
     def numbers(self, state: State) -> dict[str, Any]:
         """The parameters that all rows share, and networks' weights, in their domains."""
