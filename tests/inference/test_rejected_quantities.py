@@ -247,11 +247,12 @@ def test_what_data_alone_decide_is_an_error_before_anything_is_drawn(cause, back
         stanimport.sample(program(cause, backend), GIVEN, **SHORT)
 
 
-def test_discrete_parameters_are_no_quantities():
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_discrete_parameters_are_no_quantities(backend):
     module = stanimport.loads("""data { real y; } parameters { real x; int<lower=1, upper=2> z; }
       transformed parameters { real t = 2 * x; real d = z * x; }
       model { x ~ normal(0, 1); z ~ categorical([0.5, 0.5]'); y ~ normal(z, 1); }
-      generated quantities { real q = normal_rng(0, x); }""", name="discrete")  # fmt: skip
+      generated quantities { real q = normal_rng(0, x); }""", name="discrete", backend=backend)  # fmt: skip
     fit, (text,) = told(lambda: stanimport.sample(module, {"y": 1.5}, **SHORT))
     x, z = fit.stan_variable("x"), fit.stan_variable("z")
     assert set(z.tolist()) == {1, 2} and set(z[x <= 0].tolist()) == {1, 2}
