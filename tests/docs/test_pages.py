@@ -15,7 +15,8 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 PAGES = ["README.md", "docs/index.md", "docs/tutorial.md", "docs/cmdstanpy.md", "docs/numpyro.md", "docs/many.md",
          "docs/long_runs.md", "docs/discrete.md", "docs/large.md", "docs/hundred_million.md", "docs/rows.md",
          "docs/prediction.md", "docs/troubleshooting.md", "docs/gpu.md", "docs/editors.md", "docs/workers.md",
-         "docs/moving.md", "docs/samplers.md", "docs/adding.md", "docs/deepstan.md"]  # fmt: skip
+         "docs/moving.md", "docs/samplers.md", "docs/adding.md", "docs/deepstan.md",
+         "docs/rejections.md"]  # fmt: skip
 # Fewer iterations, for the tests that run every time.
 SHORT = [
     (r"(iter_warmup|iter_sampling|num_warmup|num_samples)=\d+", r"\1=100"),

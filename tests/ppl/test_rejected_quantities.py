@@ -1,6 +1,7 @@
 """Compiled generated quantities of draws for which Stan would stop: none of them can be taken for a number."""
 import jax
 import numpy as np
+import pytest
 from numpyro.handlers import seed
 
 import stanimport
@@ -17,3 +18,26 @@ def test_reals_are_nan_and_integers_the_least(x64):
         assert np.isnan(made["b"]) and made["r"] == -(2**31) and (made["q"] == -(2**31)).all()
     made = run(1e9)
     assert made["b"] == 2e9 and abs(made["r"] - 1e9) < 2e5 and (abs(made["q"] - 1e9) < 2e5).all()
+
+
+def test_transformed_parameters_stay_where_they_are_not_what_throws(x64):
+    module = stanimport.loads(
+        "parameters { real a; } transformed parameters { real<upper=9> t = 2 * a; } "
+        "generated quantities { real q = normal_rng(t, a); { if (a > 3) reject(\"large\"); } }"
+    )
+    run = jax.jit(lambda a: seed(module.generated_quantities, 1)(a=a))
+    for a, kept in ((-1.0, True), (4.0, True), (5.0, False)):
+        made = run(a)
+        assert np.isnan(made["q"]) and (made["t"] == 2 * a if kept else np.isnan(made["t"]))
+        with pytest.raises(stanimport.StanError, match="line 1"):
+            seed(module.generated_quantities, 1)(a=a)
+    assert run(1.0)["t"] == 2 and np.isfinite(run(1.0)["q"])
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_quantities_of_one_draw_raise_the_error(backend):
+    module = stanimport.loads("parameters { real a; } transformed parameters { real t = 2 * a; } "
+                              "generated quantities { real<lower=0> q = t; }", backend=backend)  # fmt: skip
+    with pytest.raises(stanimport.StanError, match="q is -2.* line 1"):
+        module.generated_quantities(a=-1.0)
+    assert float(module.generated_quantities(a=1.0)["q"]) == 2
