@@ -19,6 +19,7 @@ from stanimport import pipeline
 from stanimport.inference.blocks import density as division
 from stanimport.inference.blocks import planning, sweeps
 from stanimport.inference.density.posterior import Posterior
+from stanimport.inference.density.rejected import REJECTED, stacked
 from stanimport.source import Source
 from stanlib.arrays import progressions
 from stanlib.ppl.numpyro import control
@@ -129,7 +130,7 @@ def _numpyro(
             value, found = value
             gradient = np.empty(len(order))
             gradient[order] = np.asarray(found)
-        return Outcome(float(value), gradient, None if made is None else entries(module, made))
+        return Outcome(float(value), gradient, None if made is None else entries(module, without_flag(made)))
 
     return at
 
@@ -164,9 +165,15 @@ def _pyro(module: types.ModuleType, data: dict[str, Any], seed: int) -> Callable
         back[order] = gradient.numpy()
         constrained = density.constrain(given.detach())
         torch.manual_seed(seed)
-        return Outcome(float(value.detach()), back, entries(module, density.everything(constrained)))
+        made = stacked([density.everything(constrained)])
+        return Outcome(float(value.detach()), back, entries(module, {n: v[0] for n, v in without_flag(made).items()}))
 
     return at
+
+
+def without_flag(made: dict[str, Any]) -> dict[str, Any]:
+    """The variables of a draw, without what tells whether Stan throws for it."""
+    return {n: v for n, v in made.items() if n != REJECTED}
 
 
 def _check_size(point: np.ndarray, size: int) -> None:

@@ -79,7 +79,7 @@ def differences(ours: list[Outcome], stans: list[Outcome]) -> list[str]:
 def accepted(ours: list[Outcome], stans: list[Outcome]) -> list[str]:
     """Where Stan throws and a number comes out: it must be minus infinity, or an error that names a line.
 
-    Where Stan throws in generated quantities, these must be NaN, or the error.
+    Where Stan throws in generated quantities, these must be NaN, or the error, and transformed parameters Stan's.
     """
     return [
         f"accepted: {a.log_density!r} or {a.rejected!r} where Stan throws"
@@ -89,7 +89,13 @@ def accepted(ours: list[Outcome], stans: list[Outcome]) -> list[str]:
         f"accepted: {dict(list(a.values.items())[-3:])} where Stan throws in generated quantities"
         for a, b in zip(ours, stans)
         if b.throws_in_quantities and a.values and not any(map(_is_none, a.values.values()))
-    ]
+    ] + [
+        f"kept: {a.values[n]!r} for {n} = {x!r} where Stan throws in generated quantities"
+        for a, b in zip(ours, stans)
+        if b.throws_in_quantities and a.values
+        for n, x in (b.values or {}).items()
+        if n in a.values and math.isfinite(x) and abs(x) < LARGE and not close(a.values[n], x, 1e-2)
+    ][:2]
 
 
 def _is_none(value: float) -> bool:

@@ -105,16 +105,22 @@ class Walker:
         return self.target
 
     def _variables(self, variables: dict[str, Any]) -> dict[str, float]:
-        """The variables of the program; NaN without a name where Stan throws in computing generated quantities."""
+        """The variables of the program.
+
+        Where Stan throws in computing generated quantities, NaN without a name is in their place.
+        """
+        kept = self._entries(variables, "parameters", "transformed parameters")
         try:
             with _quiet():
                 self._block("generated quantities", variables)
         except StanError:
-            return {"": math.nan}
+            return kept | {"": math.nan}
+        return kept | self._entries(variables, "generated quantities")
+
+    def _entries(self, variables: dict[str, Any], *blocks: str) -> dict[str, float]:
         out: dict[str, float] = {}
-        for block in ("parameters", "transformed parameters", "generated quantities"):
-            for v in self._declared(block):
-                out |= containers.entries(v.site or v.name, variables[v.name])
+        for v in (v for block in blocks for v in self._declared(block)):
+            out |= containers.entries(v.site or v.name, variables[v.name])
         return out
 
     def _declared(self, block: str) -> Iterator[gprob.Declare]:
