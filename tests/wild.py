@@ -1,11 +1,11 @@
 """Programs from the wild: `python -m tests.wild FOLDER [--stanc PATH ...]` tries every Stan program below a folder.
 
 What a stanc accepts must be translated, for both backends, by the mixed and the comprehensive scheme. On the data
-beside it, or else on mock data that stanc makes, or on tamer ones where Stan has no density for these, log density and
-gradient must be Stan's at two points, by stanli; where that can't run the program, or differs, those of the program
-evaluated statement by statement. Transformed parameters and generated quantities must be stanli's at one point, but
-for those that are random. Programs stand alone: one process for each, of limited time. What falls short is printed,
-then the counts.
+beside it, or else on mock data that stanc makes, or on tamer ones where Stan has no density for these, log density
+and gradient of each translation must be Stan's at two points, by stanli; where that can't run the program, or
+differs, those of the program evaluated statement by statement. Transformed parameters and generated quantities must
+be stanli's at one point, but for those that are random. Programs stand alone: one process for each, of limited time.
+What falls short is printed, then the counts.
 
 With `--translate` nothing is computed: what isn't translated is printed, and whether all the stancs refuse it too.
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import collections
 import hashlib
+import importlib
 import importlib.util
 import json
 import multiprocessing
@@ -22,7 +23,6 @@ import subprocess
 import tempfile
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -33,15 +33,19 @@ from stanlib.errors import StanError
 from . import wild_data, wild_variables
 from .random_programs.referee.containers import Unable
 from .random_programs.referee.ours import stan_order
-from .random_programs.referee.walk import Walker
+from .wild_referees import Densities, by_stan, is_finite, statement_by_statement
 
 RELATIVE = 1e-5  # of ill-conditioned covariances and solvers, too
 SUFFIXES = (".json", ".data.json", ".data.R", ".Rdump", ".dump.R")
+PRELOADED = ("torch", "stanlib.ppl.numpyro", "stanlib.ppl.pyro")  # or every process would for itself
 SHOWN = (
     "differs", "variables differ", "equal, stanli alone differs", "fails", "crashes", "no answer in time",
     "refused, by stanc too",
 )  # fmt: skip
 RANDOM_DATA = re.compile(r"^transformed data \{(?:(?!^\}).)*_rng\(", re.MULTILINE | re.DOTALL)  # as stanc prints it
+KEYWORD = re.compile(r"\bjacobian\b(?! \+=)")  # since stanc 2.35, which stanli has
+DATA = re.compile(r"^data \{.*?^\}", re.MULTILINE | re.DOTALL)
+LONE = re.compile(r"^  int(?:<lower=[^<>=,;]*>)? (?=(\w+);$)", re.MULTILINE)  # a whole number, as stanc prints it
 INCLUDED = re.compile(r'^\s*#include\s+[<"]?([^\s>"]+)', re.MULTILINE)
 
 
@@ -75,15 +79,41 @@ def _printed(program: Path, paths: list[Path], stancs: list[str]) -> str | None:
         command = [stanc, "--print-canonical", f"--include-paths={','.join(map(str, paths))}", str(program)]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         if run.returncode == 0:
-            return run.stdout
+            return KEYWORD.sub("jacobian_", run.stdout)
     return None
 
 
 def data_for(program: Path, text: str, stanc: str) -> dict | None:
-    """The data beside a program, else mock data."""
-    for path in (program.with_suffix(s) for s in SUFFIXES):
-        if path.is_file():
-            return read_data(path)
+    """Data for which Stan gives a density, if any are found: those beside a program, mock data, or tamed ones."""
+    given = [d for d in (_beside(program), _mock(text, stanc), _mock(_even(text), stanc)) if d is not None]
+    finite = is_finite(text)
+    found = next((d for d in given if finite(d)), None)
+    if found is None:
+        found = next((d for d in (wild_data.tamed(d, finite) for d in given) if d is not None), None)
+    return found or (given[-1] if given else None)
+
+
+def _beside(program: Path) -> dict | None:
+    """The numbers beside a program; R's dumps may hold text, too."""
+    path = next((p for p in (program.with_suffix(s) for s in SUFFIXES) if p.is_file()), None)
+    read = read_data(path) if path else None
+    return read and {n: v for n, v in read.items() if getattr(v, "dtype", np.dtype(float)).kind not in "OSU"}
+
+
+def _even(text: str) -> str:
+    """The program with whole numbers in its data that go together, but for bounded ones: sizes are 4, others 1."""
+    data = DATA.search(text)
+    if data is None:
+        return text
+
+    def one(lone: re.Match[str]) -> str:
+        is_size = re.search(rf"\[[^\]]*\b{lone[1]}\b", data[0])
+        return f"  int<lower={4 if is_size else 1}, upper={4 if is_size else 1}> "
+
+    return text.replace(data[0], LONE.sub(one, data[0]))
+
+
+def _mock(text: str, stanc: str) -> dict | None:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "program.stan")
         copy.write_text(text)
@@ -129,28 +159,6 @@ def _on_torch(module, data: dict, points: list[np.ndarray]):
     return found, order
 
 
-Densities = list[tuple[float, Any, np.ndarray]]
-
-
-def by_stan(text: str, data: dict) -> tuple[list[np.ndarray], Densities]:
-    """Points, and at each of them value, gradient and the matrix 1, by stanli."""
-    import stanli
-
-    model = stanli.Model(stan_code=text, data=data)
-    points = wild_data.points_of(model.n_unconstrained)
-    return points, [(*model.log_prob_grad(p), np.eye(len(p))) for p in points]
-
-
-def statement_by_statement(text: str, data: dict) -> tuple[list[np.ndarray], Densities]:
-    """Points, and at each of them value, slope and its direction, by what evaluates programs in NumPy."""
-    walker = Walker(text, data)
-    points = wild_data.points_of(walker.size)
-    found = [walker.outcome(p, "wild") for p in points]
-    if not all(o.is_finite for o in found):
-        raise Unable(found[0].rejected or "not finite")
-    return points, [(o.log_density, o.slope, o.direction) for o in found]
-
-
 def compared(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
     """How a program fares, and why."""
     paths = include_paths(program, root)
@@ -164,17 +172,14 @@ def compared(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
     data = data_for(program, text, stancs[0])
     if data is None:
         return "translated, no data", ""
-    finite = wild_data.is_finite(text)
-    if not finite(data):
-        data = wild_data.tamed(data, finite) or data
     try:
         points, stans = by_stan(text, data)
-    except RuntimeError as e:
+    except (RuntimeError, Unable) as e:
         try:
             points, stans = statement_by_statement(text, data)
-        except (Unable, StanError, RecursionError) as other:
+        except (Unable, StanError, RecursionError, ValueError) as other:  # the last of data of other sizes
             return "translated, nobody gives a density", f"{e} | {other}"
-    ours = {b: densities(modules[b, "mixed"], b, data, points) for b in ("numpyro", "pyro")}
+    ours = {f"{b}, {s}": densities(m, b, data, points) for (b, s), m in modules.items()}
     found = difference(ours, stans)
     if found:  # stanli has faults of its own
         try:
@@ -246,6 +251,7 @@ def main() -> None:
     parser.add_argument("--stanc", action="append", default=[], help="a stanc, the newest first")
     parser.add_argument("--limit", type=float, default=90, help="seconds for one program")
     parser.add_argument("--translate", action="store_true", help="translate only")
+    parser.add_argument("--all", action="store_true", help="print how every program fares")
     options = parser.parse_args()
     programs = sorted(options.folder.rglob("*.stan"))
     if not programs or importlib.util.find_spec("stanli") is None:
@@ -254,6 +260,8 @@ def main() -> None:
     stancs = options.stanc or [str(Path(s.origin).with_name("stanc")) for s in [httpstan] if s is not None]
     if not stancs:
         raise SystemExit("skipped: no stanc; install httpstan, or give one by --stanc")
+    for name in PRELOADED:
+        importlib.import_module(name)
     counts, seen = collections.Counter(), set()
     for program in programs:
         digest = hashlib.sha256(program.read_bytes()).digest()
@@ -263,7 +271,7 @@ def main() -> None:
         what = translated if options.translate else compared
         status, why = outcome(what, program, options.folder, stancs, options.limit)
         counts[status] += 1
-        if status in SHOWN:
+        if options.all or status in SHOWN:
             print(f"{program.relative_to(options.folder)}: {status}: {why}", flush=True)
     print(f"{len(seen)} programs: " + ", ".join(f"{n} {s}" for s, n in counts.most_common()))
 

@@ -1,7 +1,7 @@
 """Data for programs from the wild for which Stan gives a density: stanc's mock data break what programs rely on.
 
-The first try has 1 for every integer and numbers between 0.1 and 0.9. Then one variable after the other gets values
-that are less alike, which stay if Stan still gives a density.
+The first try has 1 for every integer and numbers between 0.1 and 0.9; later ones have an integer for each variable.
+Then one variable after the other gets values that are less alike, which stay if Stan still gives a density.
 """
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-TRIES = 60  # that Stan is asked for
-POINTS = 2
+GUESSES = 60  # of data to begin with
+TRIES = 60  # of others
 
 Fill = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
@@ -36,7 +36,6 @@ def tamed(mock: dict[str, Any], finite: Callable[[dict[str, Any]], bool], seed: 
     random, left = np.random.default_rng(seed), iter(range(TRIES))
     free = {n: np.asarray(v) for n, v in mock.items() if _is_free(v)}
     for whole in _beginnings(random, mock, free):
-        next(left)
         if finite(whole):
             break
     else:
@@ -68,28 +67,20 @@ def _beginnings(
 ) -> Iterator[dict[str, Any]]:
     """Data whose values are as alike as can be; with arrays of reals as they are, which may be simplexes, too."""
     ones = {n: np.ones_like(a).tolist() for n, a in free.items() if a.dtype.kind == "i"}
-    small = {n: random.uniform(0.1, 0.9, a.shape).tolist() for n, a in free.items() if a.dtype.kind == "f"}
+    small = {n: _small(random, a.shape).tolist() for n, a in free.items() if a.dtype.kind == "f"}
     apart = {n: np.sort(random.uniform(1, 9, a.shape), axis=None).reshape(a.shape).tolist()
-             for n, a in free.items() if a.dtype.kind == "f"}  # fmt: skip
+             for n, a in free.items() if a.dtype.kind == "f" and a.ndim}  # fmt: skip
     zeros = {n: np.zeros_like(free[n]).tolist() for n in ones}
+    several = (small, {}, small | apart)  # the last has times after an initial one
     for ints in (ones, zeros):
-        for reals in (small, {}, apart):
+        for reals in several:
             yield mock | ints | reals
+    for k in range(GUESSES):
+        yield mock | {n: np.full_like(free[n], random.integers(4)).tolist() for n in ones} | several[k % 3]
 
 
-def is_finite(text: str) -> Callable[[dict[str, Any]], bool]:
-    """What tells whether Stan gives a program of this text a density at some points, for data."""
-    import stanli
-
-    def finite(data: dict[str, Any]) -> bool:
-        try:
-            model = stanli.Model(stan_code=text, data=data)
-            return all(math.isfinite(model.log_prob_grad(p)[0]) for p in points_of(model.n_unconstrained))
-        except RuntimeError:
-            return False
-
-    return finite
-
-
-def points_of(size: int) -> list[np.ndarray]:
-    return list(np.random.default_rng(1).uniform(-0.7, 0.7, (POINTS, size)))
+def _small(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Numbers between 0 and 1; what is square may be a covariance."""
+    if len(shape) > 1 and shape[-1] == shape[-2]:
+        return np.broadcast_to(0.6 * np.eye(shape[-1]) + 0.2, shape)
+    return random.uniform(0.1, 0.9, shape)
