@@ -25,6 +25,7 @@ NO_INTEGER = -(2**31)  # in place of integers for which Stan throws, as NaN of r
 _current: ContextVar["Rejections | None"] = ContextVar("rejections", default=None)
 _explaining: ContextVar[bool] = ContextVar("explaining", default=False)
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+_deciding: ContextVar[tuple[Callable[[object], object], ...]] = ContextVar("deciding", default=())
 _gathering: ContextVar[bool] = ContextVar("gathering", default=False)
 
 
@@ -67,11 +68,23 @@ def before_deciding(ask: Callable[[Any], None]) -> None:
     _asked.append(ask)
 
 
+@contextlib.contextmanager
+def deciding(by: Callable[[object], object]) -> Iterator[None]:
+    """Inside, Python decides on what a function makes of each value on which it would."""
+    token = _deciding.set((by, *_deciding.get()))
+    try:
+        yield
+    finally:
+        _deciding.reset(token)
+
+
 def decided(condition: object) -> Any:
     """A condition on parameters that decides what Python runs next: then the draw may be the reason of an error."""
     for ask in _asked:
         ask(condition)
     _blame_draw(_current.get())
+    for by in _deciding.get():
+        condition = by(condition)
     return condition
 
 

@@ -33,13 +33,13 @@ from stanlib.errors import StanError
 from . import wild_data, wild_variables
 from .random_programs.referee.containers import Unable
 from .random_programs.referee.ours import stan_order
-from .wild_referees import Densities, by_stan, is_finite, statement_by_statement
+from .wild_referees import Densities, by_stan, is_finite, points_of, statement_by_statement
 
 RELATIVE = 1e-5  # of ill-conditioned covariances and solvers, too
 SUFFIXES = (".json", ".data.json", ".data.R", ".Rdump", ".dump.R")
 PRELOADED = ("torch", "stanlib.ppl.numpyro", "stanlib.ppl.pyro")  # or every process would for itself
 SHOWN = (
-    "differs", "variables differ", "equal, stanli alone differs", "fails", "crashes", "no answer in time",
+    "differs", "accepted", "variables differ", "equal, stanli alone differs", "fails", "crashes", "no answer in time",
     "refused, by stanc too",
 )  # fmt: skip
 RANDOM_DATA = re.compile(r"^transformed data \{(?:(?!^\}).)*_rng\(", re.MULTILINE | re.DOTALL)  # as stanc prints it
@@ -121,14 +121,14 @@ def _mock(text: str, stanc: str) -> dict | None:
     return json.loads(run.stdout or "{}") if run.returncode == 0 else None
 
 
-def densities(module, backend: str, data: dict, points: list[np.ndarray]) -> list[tuple[float, np.ndarray]]:
-    """Log density and gradient at Stan's unconstrained points."""
+def densities(module, backend: str, data: dict, points: list[np.ndarray] | None) -> list[tuple[float, np.ndarray]]:
+    """Log density and gradient at Stan's unconstrained points, or at some of ours."""
     if backend == "numpyro":
         from stanimport.inference import LogProb
 
         density = LogProb(module, data)
         order = stan_order(module.stan.parameters, density.posterior.shapes)
-        found = [density.at(p[order]) for p in points]
+        found = [density.at(p[order]) for p in points or points_of(len(order))]
     else:
         found, order = _on_torch(module, data, points)
     return [(float(f[0]), _back(np.asarray(f[1]), order)) for f in found]
@@ -140,7 +140,7 @@ def _back(gradient: np.ndarray, order: np.ndarray) -> np.ndarray:
     return out
 
 
-def _on_torch(module, data: dict, points: list[np.ndarray]):
+def _on_torch(module, data: dict, points: list[np.ndarray] | None):
     import torch
 
     from stanimport.inference.methods.pyro_methods import Density
@@ -151,7 +151,7 @@ def _on_torch(module, data: dict, points: list[np.ndarray]):
     names = [part for n in leaves for part in (n, f"{n}.real", f"{n}.imag") if part in density.shapes]
     density.shapes = {n: density.shapes[n] for n in names}
     order = stan_order(module.stan.parameters, density.shapes)
-    for p in points:
+    for p in points or points_of(len(order)):
         at = torch.tensor(p[order], requires_grad=True)
         value = density(at)
         depends = len(p) and value.requires_grad  # a flat density does not
@@ -178,7 +178,7 @@ def compared(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
         try:
             points, stans = statement_by_statement(text, data)
         except (Unable, StanError, RecursionError, ValueError) as other:  # the last of data of other sizes
-            return "translated, nobody gives a density", f"{e} | {other}"
+            return refused_too(modules, data, f"{e} | {other}")
     ours = {f"{b}, {s}": densities(m, b, data, points) for (b, s), m in modules.items()}
     found = difference(ours, stans)
     if found:  # stanli has faults of its own
@@ -189,6 +189,18 @@ def compared(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
         return ("differs", found) if difference(ours, others) else ("equal, stanli alone differs", found)
     others = wild_variables.difference(text, data, points[0])
     return ("variables differ", others) if others else ("equal", "")
+
+
+def refused_too(modules: dict, data: dict, why: str) -> tuple[str, str]:
+    """How a program fares that the others reject for its data: no number may come out, and no error but ours."""
+    for (backend, scheme), module in modules.items():
+        try:
+            found = densities(module, backend, data, None)
+        except StanError:
+            continue
+        if any(np.isfinite(value) for value, _ in found):
+            return "accepted", f"{backend}, {scheme}: {[value for value, _ in found]}, where {why}"
+    return "rejected by all", why
 
 
 def difference(ours: dict[str, list[tuple[float, np.ndarray]]], stans: Densities) -> str:

@@ -6,6 +6,7 @@ Then one variable after the other gets values that are less alike, which stay if
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 GUESSES = 60  # of data to begin with
 TRIES = 60  # of others
+SECONDS = 8  # of processor time, for either
 
 Fill = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
@@ -35,14 +37,17 @@ def tamed(mock: dict[str, Any], finite: Callable[[dict[str, Any]], bool], seed: 
     """
     random, left = np.random.default_rng(seed), iter(range(TRIES))
     free = {n: np.asarray(v) for n, v in mock.items() if _is_free(v)}
+    ends = time.process_time() + SECONDS
     for whole in _beginnings(random, mock, free):
         if finite(whole):
             break
+        if time.process_time() > ends:
+            return None
     else:
         return None
     for name in random.permutation(sorted(free)):
         for fill in INTS if free[name].dtype.kind == "i" else REALS:
-            if next(left, None) is None:
+            if next(left, None) is None or time.process_time() > ends:
                 return whole
             changed = whole | {name: fill(random, free[name].shape).tolist()}
             if finite(changed):

@@ -32,8 +32,9 @@ def _of_backend(backend: str, text: str, data: dict[str, Any], point: np.ndarray
     is_random = "_rng(" in text
     runs = [ours.outcomes(text, data, [point], backend, parts=("variables",), seed=s)[0]
             for s in (SEEDS if is_random else SEEDS[:1])]  # fmt: skip
-    if runs[0].rejected:
+    if all(r.rejected for r in runs):  # random numbers may be such that some are
         return f"{backend}: {runs[0].rejected}"
+    runs = [r for r in runs if not r.rejected]
     names = [n for n, x in stans.items() if _differ([r.values[n] for r in runs if r.values], x, is_random)]
     shown = ", ".join(f"{n} {runs[0].values[n]!r} for {stans[n]!r}" for n in names[:3] if runs[0].values)
     return f"{backend}: {len(names)} of {len(stans)} variables, {shown}" if names else ""

@@ -2,18 +2,28 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..arrays import is_of_data, namespace
+from ..arrays.base import Array
 from ..errors import StanUnknownError
 from ..lifted import lifting
-from ..rejection import Error, any_of, collected, rejected
+from ..rejection import Error, any_of, collected, is_explaining, rejected
+from .agreeing import Scattered, agreeing, in_groups
 from .frames import Axis
 from .values import Lanes
+
+Function = Callable[..., Any]  # of one lane's values
+Values = Sequence[Any]
+Wanted = Any  # the lanes that are asked for, a value of lanes; None for all
+
+FEW = 16  # lanes that run one after the other sooner than in groups
 
 Found = Sequence[tuple[Any, Error]]  # conditions for rejection, one truth value per lane
 
@@ -57,7 +67,7 @@ def _where(wanted: Any) -> AbstractContextManager[None]:
 
 
 def _vmap(
-    function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...], wanted: Any
+    function: Function, values: Values, axes: tuple[Axis, ...], wanted: Wanted
 ) -> tuple[Any, Found]:
     """By JAX's `vmap`; where a function asks for values that this hides, one lane after the other."""
     import jax
@@ -84,42 +94,112 @@ def _vmap(
 
 
 def _vmap_torch(
-    function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...], wanted: Any
+    function: Function, values: Values, axes: tuple[Axis, ...], wanted: Wanted
 ) -> tuple[object, Found]:
-    """By torch's own `vmap`; where a function asks for values that this hides, one lane after the other."""
+    """By torch's own `vmap`; where a function asks for values that this hides, in groups, or one after the other."""
+    code = getattr(function, "__code__", function)
+    if code in _HIDDEN or code in _DECIDING and math.prod(a.size for a in axes) <= FEW:
+        return _loop(function, values, axes, wanted)
+    try:
+        out, found = (_in_groups if code in _DECIDING else _at_once)(function, values, axes, wanted)
+    except (RuntimeError, TypeError, NotImplementedError, Scattered):
+        (_HIDDEN if code in _DECIDING else _DECIDING).add(code)
+        return _vmap_torch(function, values, axes, wanted)
+    if is_explaining() and any(_is_met(bad, axes, wanted) for bad, _ in found):
+        return _loop(function, values, axes, wanted)  # whose error tells the values
+    return out, found
+
+
+def _is_met(bad: Array, axes: tuple[Axis, ...], wanted: Wanted) -> bool:
+    """Whether a condition holds in a lane that is asked for."""
+    if wanted is None:
+        return bool(namespace((bad,)).any(bad))
+    xp = namespace((bad,))
+    bad, asked = xp.convert((bad, wanted.within(axes)))
+    return bool(xp.any(bad & (asked != 0)))
+
+
+def _at_once(
+    function: Function, values: Values, axes: tuple[Axis, ...], wanted: Wanted
+) -> tuple[object, Found]:
+    """All lanes in one run."""
     import torch
 
     from ..arrays.torch import as_tensor
 
-    code = getattr(function, "__code__", function)
-    if code in _HIDDEN:
-        return _loop(function, values, axes, wanted)
     varying = [i for i, v in enumerate(values) if type(v) is Lanes]
-    of_lanes = recording = _Recording(function, values, varying, wanted is not None)
+    of_lanes = recording = _Recording(function, values, varying, wanted is not None or is_explaining())
     for axis in reversed(axes):
         of_lanes = torch.vmap(of_lanes, tuple(0 if axis in values[i].axes else None for i in varying))
-    try:
-        _, *made = of_lanes(*(as_tensor(values[i].data) for i in varying))
-    except (RuntimeError, TypeError, NotImplementedError):
-        _HIDDEN.add(code)
-        return _loop(function, values, axes, wanted)
+    _, *made = of_lanes(*(as_tensor(values[i].data) for i in varying))
     errors = [error for _, error in recording.found]
     tensors = iter(made[len(errors) :])
     return _with_tensors(recording.returned, tensors, tuple(a.size for a in axes)), list(zip(made, errors))
 
 
+def _in_groups(function: Function, values: Values, axes: tuple[Axis, ...], wanted: Wanted) -> tuple[object, Found]:
+    """The lanes whose conditions are the same in one run."""
+    shape = tuple(a.size for a in axes)
+    asked = np.array([number for number, lane in enumerate(_lanes(axes)) if not _is_unwanted(wanted, lane)], int)
+    asked = asked if asked.size else np.arange(math.prod(shape))
+    results, order = list[object](), np.zeros(math.prod(shape), int)
+    found = list[tuple[Array, Error]]()
+    done = 0
+    for group, (recording, made) in in_groups(partial(_run, agreeing(function), values, axes, wanted), asked):
+        found += [(_among(flag, group, shape), error) for flag, (_, error) in zip(made, recording.found)]
+        results.append(_with_tensors(recording.returned, iter(made[len(recording.found) :]), (len(group),)))
+        order[group] = range(done, done + len(group))  # lanes that nobody asks for have the first one's
+        done += len(group)
+    return _joined(results, order, shape), found
+
+
+def _run(
+    function: Function, values: Values, axes: tuple[Axis, ...], wanted: Wanted, lanes: np.ndarray
+) -> tuple["_Recording", list[Array]]:
+    """A run for the lanes of some numbers, and what it gave."""
+    import torch
+
+    from ..arrays.torch import as_tensor
+
+    at = dict(zip(axes, np.unravel_index(lanes, tuple(a.size for a in axes))))
+    varying = [i for i, v in enumerate(values) if type(v) is Lanes]
+    recording = _Recording(function, values, varying, wanted is not None or is_explaining())
+    given = [as_tensor(values[i].data)[tuple(at[a] for a in values[i].axes)] for i in varying]
+    _, *made = torch.vmap(recording)(*given)
+    return recording, made
+
+
+def _among(flags: Array, lanes: np.ndarray, shape: tuple[int, ...]) -> Array:
+    """A condition in some lanes as one of all lanes."""
+    xp = namespace((flags,))
+    numbers = np.zeros(math.prod(shape), int)
+    numbers[lanes] = np.arange(1, len(lanes) + 1)
+    return xp.reshape(xp.concatenate([flags[:1] & False, flags])[numbers], shape)
+
+
+def _joined(results: Sequence[Any], order: np.ndarray, shape: tuple[int, ...]) -> object:
+    """What groups of lanes returned, their arrays leading with all lanes."""
+    if isinstance(results[0], tuple):
+        return tuple(_joined([r[i] for r in results], order, shape) for i in range(len(results[0])))
+    if results[0] is None:
+        return None
+    xp = namespace(results)
+    joined = xp.concatenate(xp.convert([xp.asarray(r) for r in results]))[order]
+    return xp.reshape(joined, shape + tuple(xp.shape(joined)[1:]))
+
+
 class _Recording:
     """A function of the arrays that differ between lanes, as torch maps it: what it returns beside tensors is kept."""
 
-    def __init__(self, function: Callable[..., Any], values: Sequence[Any], varying: Sequence[int], masked: bool):
-        self.function, self.values, self.varying, self.masked = function, values, varying, masked
+    def __init__(self, function: Function, values: Values, varying: Sequence[int], lane_by_lane: bool):
+        self.function, self.values, self.varying, self.lane_by_lane = function, values, varying, lane_by_lane
         self.returned: Any = None
         self.found: list[tuple[Any, Error]] = []
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         import torch
 
-        with collected(of_lanes=self.masked) as inside:
+        with collected(of_lanes=self.lane_by_lane) as inside:
             self.returned = self.function(*_filled(self.values, self.varying, arrays))
         self.found = list(inside.found)
         flags = [torch.as_tensor(any_of(bad)) for bad, _ in self.found]
@@ -154,7 +234,8 @@ def _with_tensors(value: Any, tensors: Iterator[Any], shape: tuple[int, ...]) ->
     return np.broadcast_to(value, shape + np.shape(value))
 
 
-_HIDDEN: set[Any] = set()  # functions that need to know the values of every lane
+_DECIDING: set[object] = set()  # functions that decide on the values of every lane
+_HIDDEN: set[object] = set()  # those that need to know these in other ways
 
 
 def _loop(
@@ -166,7 +247,7 @@ def _loop(
     """
     shape = tuple(a.size for a in axes)
     results, found = list[Any](), []
-    lanes = [dict(zip(axes, lane)) for lane in itertools.product(*(range(n) for n in shape))]
+    lanes = _lanes(axes)
     left_out = [number for number, lane in enumerate(lanes) if _is_unwanted(wanted, lane)]
     for number, lane in enumerate(lanes):
         if number in left_out and len(left_out) < len(lanes):
@@ -179,6 +260,11 @@ def _loop(
             found += [(_in_lane(any_of(bad), number, shape), error) for bad, error in rejections.found]
     known = [r for number, r in enumerate(results) if number not in left_out] or results
     return _stacked([known[0] if r is None else r for r in results], shape), found
+
+
+def _lanes(axes: tuple[Axis, ...]) -> list[dict[Axis, int]]:
+    """The place of every lane on each axis."""
+    return [dict(zip(axes, lane)) for lane in itertools.product(*(range(a.size) for a in axes))]
 
 
 def _is_unwanted(wanted: object, lane: dict[Axis, int]) -> bool:
