@@ -7,11 +7,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import stanimport
 from stanlib.lanes import mapping
 from tests.random_programs.referee import ours
 from tests.random_programs.referee.outcome import differences
 from tests.random_programs.referee.stan import Stan, Unsupported
 from tests.random_programs.referee.walk import Walker
+
+pytest.importorskip("pyro", reason="the pyro extra is not installed")
 
 FUNCTIONS = """functions {
     real early_lpmf(array[] int y, int n, real l, real p) {
@@ -126,8 +129,9 @@ def test_lanes_that_reject_the_draw(x: float, is_rejected: bool, alone: list[obj
 
 def test_an_error_of_quantities_tells_the_value() -> None:
     text = f"{REJECTING} model {{ }} generated quantities {{ vector[N] z; for (n in 1:N) z[n] = scaled(x[n], a); }}"
-    (found,) = ours.outcomes(text, REJECTED, [np.array([0.3])], "pyro")
-    assert "normal_lpdf: sigma is -0.5, but must be positive" in found.rejected
+    module = stanimport.loads(text, backend="pyro")
+    with pytest.raises(stanimport.StanError, match="normal_lpdf: sigma is -0.5, but must be positive"):
+        module.generated_quantities(**module.transformed_data(**REJECTED), a=0.3)
 
 
 def test_lanes_that_nobody_asks_for_are_no_errors(alone: list[object]) -> None:
