@@ -245,7 +245,7 @@ class Lanes:
         if self._is_indexed(group, name):
             shared = set() if scope.over(name) == s.name else scope.varying() - private - {s.name}
             try:
-                return recurrences.carried(group, name, s, self.names, shared)
+                return recurrences.carried(group, name, s, self.names, private, shared)
             except NotCarried:
                 if not is_own or name not in carried:
                     raise

@@ -109,15 +109,18 @@ def _varying(loop: gprob.For, private: set[str], before: Sequence[gprob.Stmt]) -
 # --- the arrays ------------------------------------------------------------------------------------------------------
 
 
-def carried(group: Sequence[gprob.Stmt], name: str, loop: gprob.For, names: Fresh, shared: set[str]) -> Carried:
+def carried(
+    group: Sequence[gprob.Stmt], name: str, loop: gprob.For, names: Fresh, private: set[str], shared: set[str]
+) -> Carried:
     """How the statements use an array: written at one index that moves with the loop, read there and behind it.
 
-    `shared` is what differs between the lanes around that share the array.
+    `private` are the variables of which every iteration has its own, `shared` is what differs between the lanes around
+    that share the array.
 
     Raises:
         NotCarried: if it is read at other places than a few iterations before.
     """
-    changing = loop_indices(group) | written(group)
+    changing = loop_indices(group) | written(group) | private
     uses = list(_uses(group, name))
     if any(indices is None for _, indices, _ in uses):
         raise NotCarried(name)
@@ -131,16 +134,23 @@ def carried(group: Sequence[gprob.Stmt], name: str, loop: gprob.For, names: Fres
         raise NotCarried("the lanes of a loop around share the rows")
     row = names.helper(f"{stem(name)}_now")
     c = Carried(name, _base_type(group, name), writes[0][:position], current.value, suffix, row)
-    form = linear(current.value)
-    for is_write, indices, _ in uses:
-        assert indices is not None
-        distance = _distance(form, indices[position], loop)
-        if is_write and distance != 0 or distance < 0 or distance > MOST_BEFORE:
-            raise NotCarried(name)
-        c.distance = max(c.distance, distance)
+    if linear(c.current).without(loop.name).mentions(changing | {loop.name}):
+        raise NotCarried("an index does not move with the loop alone")
+    c.distance = _furthest([(is_write, i[position]) for is_write, i, _ in uses if i is not None], c, loop)
     for d in range(1, c.distance + 1):
         c.before.append(names.helper(f"{stem(name)}_before" if d == 1 else f"{stem(name)}_{d}_before"))
     return c
+
+
+def _furthest(uses: Sequence[tuple[bool, gprob.IndexExpr]], c: Carried, loop: gprob.For) -> int:
+    """How many iterations before the current one an array is read, which is written in the current one alone."""
+    furthest = 0
+    for is_write, index in uses:
+        distance = _distance(linear(c.current), index, loop)
+        if is_write and distance != 0 or distance < 0 or distance > MOST_BEFORE:
+            raise NotCarried(c.name)
+        furthest = max(furthest, distance)
+    return furthest
 
 
 def _uses(
