@@ -9,6 +9,7 @@ from ..program import RandomProgram
 from .constraining import constraining
 from .declarations import declarations
 from .functions import functions
+from .moving import moving
 from .priors import priors
 from .scope import Program
 from .simulations import simulations
@@ -21,7 +22,7 @@ ORDER = ("functions", "data", "transformed data", "parameters", "transformed par
 TOPICS: dict[str, Callable[[Program], None]] = {
     "declarations": declarations, "constraining": constraining, "vectorised": vectorised, "violated": violated,
     "priors": priors, "functions": functions, "solved": solvers,
-    "simulations": simulations,
+    "simulations": simulations, "moving": moving,
 }  # fmt: skip
 
 
