@@ -34,7 +34,7 @@ CAUSES = {  # statements, for which draws Stan throws, and what
     "vector[N] r; for (n in 1:N) r[n] = poisson_rng(x[1] + n);": (lambda x: x[:, 0] < -1, r"poisson_rng: "),
     "matrix[2, 2] r = cholesky_decompose([[1, x[1]], [x[1], 1]]);": (lambda x: abs(x[:, 0]) >= 1, r"cholesky"),
 }  # fmt: skip
-SHORT = dict(chains=2, iter_warmup=100, iter_sampling=60, seed=3, show_progress=False)
+SHORT = dict(chains=2, iter_warmup=30, iter_sampling=60, seed=3, show_progress=False)
 
 
 def program(cause, backend="numpyro"):
@@ -173,7 +173,7 @@ def test_journals_and_the_warm_up(tmp_path):
     verify(fit, *CAUSES[CAUSE], texts[:1])
     (warm_up,) = texts[1:]
     bad = fit.warmup[0]["x"][..., 0] < 0
-    assert f" of {bad.sum()} of 200 draws of the warm-up" in warm_up
+    assert f" of {bad.sum()} of 60 draws of the warm-up" in warm_up
     np.testing.assert_array_equal(np.isnan(fit.warmup[0]["before"]), bad)
     again, texts = told(lambda: stanimport.Fit.load(tmp_path / "run"))
     verify(again, *CAUSES[CAUSE], texts[:1])
