@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 from stanlib.dataclass import dataclass
 
@@ -295,9 +295,14 @@ def deciding_arguments(
     return [arguments[i] for i in shaped_by(node.distribution.lpdf)]
 
 
+def observes_own_law(node: object) -> TypeGuard[gprob.Observe]:
+    """Whether a law that the program defines is observed."""
+    return isinstance(node, gprob.Observe) and isinstance(node.distribution.lpdf, str)
+
+
 def own_shapes(s: gprob.Stmt, callees: Callees) -> Iterator[gprob.Expr]:
     """The expressions in a statement, but not in those inside of it, that decide shapes or bounds in calls."""
-    if isinstance(s, gprob.Observe) and isinstance(s.distribution.lpdf, str):
+    if observes_own_law(s):
         yield from deciding_arguments(s, callees.shaped_by)
     nested = {id(x) for block in traversal.bodies(s) for x in block}
     stack: list[object] = [c for c in traversal.children(s) if id(c) not in nested]

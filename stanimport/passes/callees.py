@@ -4,6 +4,7 @@ from __future__ import annotations
 from stanlib.types import INT, scalar_of
 
 from ..ir import gprob, traversal
+from .binding_times import deciding_arguments, observes_own_law
 from .call_graph import closure
 from .effects import effectful_functions
 from .loops import shapes
@@ -22,10 +23,9 @@ class Functions:
         self._deciding: dict[tuple[type, ...], dict[str, frozenset[int]]] = {}
         self._counted: dict[str, frozenset[int]] = {}
         self._chosen: dict[str, frozenset[int]] = {}
-        given = (*program.data, *program.transformed_data_variables, *program.parameters)
-        made = (*program.model, *program.recomputed, *program.generated_quantities)
-        sized = {s.name: s.sized for s in made if isinstance(s, gprob.Declare)} | {v.symbol: v.sized for v in given}
-        self._shapes = SymbolicShapes(sized, {}, self.shaped_by)
+        given = {v.symbol: v.sized for v in (*program.data, *program.transformed_data_variables, *program.parameters)}
+        made = (*program.transformed_data, *program.model, *program.recomputed, *program.generated_quantities)
+        self._shapes = SymbolicShapes.of_body(made, self._returned_by, given)
 
     def is_random(self, key: str) -> bool:
         return key in self.random
@@ -70,13 +70,17 @@ class Functions:
         if key not in self._chosen:
             self._chosen[key] = frozenset()  # while a recursive function is looked at
             f = self.by_key[key]
-            self._chosen[key] = shapes.choosing(f, SymbolicShapes.of_body(f.body, self.shaped_by), self.chosen_by)
+            self._chosen[key] = shapes.choosing(f, SymbolicShapes.of_body(f.body, self._returned_by), self.chosen_by)
         return self._chosen[key]
+
+    def _returned_by(self, key: str) -> frozenset[int]:
+        """The positions of the arguments whose values decide the shape that a function returns."""
+        return self.shaped_by(key) | self.chosen_by(key)
 
     def choices(self, node: object) -> list[gprob.Expr]:
         """What tells, of a call or a conditional expression itself, which of several shapes there is."""
-        if isinstance(node, gprob.CallUser):
-            return [node.arguments[i] for i in sorted(self.chosen_by(node.function))]
+        if isinstance(node, gprob.CallUser) or observes_own_law(node):
+            return deciding_arguments(node, self.chosen_by)
         if isinstance(node, gprob.Cond) and self._shapes.differ((node.then, node.otherwise)):
             return [node.condition]
         return []

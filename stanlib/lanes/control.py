@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import namespace
 from ..arrays.base import Array, Namespace
 from ..arrays.progressions import MOST, count
-from ..errors import StanError
+from ..errors import StanError, StanTracingError
 from ..rejection import decided
 from .frames import Axis, Frame, current, entered
 from .values import Lanes, align, combine, full, known, operand, refined, same_rank
@@ -181,8 +181,20 @@ def merge(condition: Any, then: Any, otherwise: Any) -> Any:
     if holds is not None and type(condition) is Lanes and any(_is_part(v, frame) for v in (then, otherwise)):
         return _joined(operand(condition, Frame(frame.axes)), then, otherwise, frame)
     values = [operand(v, Frame(frame.axes)) for v in (condition, then, otherwise)]
+    _verify_one_shape(*(v.event if type(v) is Lanes else np.shape(v) for v in values[1:]))
     made = combine(_where, *same_rank(*values))
     return made if made.axes else made.data
+
+
+def _verify_one_shape(a: Sequence[int], b: Sequence[int]) -> None:
+    """Values of which each lane takes one or the other are of one shape; a number stands for any.
+
+    Raises:
+        StanTracingError: naming both.
+    """
+    if a and b and tuple(a) != tuple(b):
+        shapes = f"{tuple(a)} and {tuple(b)}"
+        raise StanTracingError(f"a condition chooses between values of shapes {shapes} in iterations that run at once")
 
 
 def _is_part(value: object, frame: Frame) -> bool:

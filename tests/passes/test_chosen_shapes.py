@@ -27,6 +27,9 @@ FUNCTIONS = """functions {
   array[] int rows_of(int k) { if (k > 2) return {1, 2}; return {3}; }
   vector appended(int k, vector a) { if (k > 2) return append_row(a, a); return a; }
   vector of_real(real x, vector a) { if (x > 0.3) return append_row(a, a); return a; }
+  vector of_calls(int k, vector a) { if (k > 2) return early(1, a); else return early(4, a); }
+  vector by_parameter(real x, vector a) { if (x > 0.5) return a[1:2]; return a; }
+  real own_lpdf(real y, int k, vector a) { return normal_lpdf(y | sum(early(k, a)), 1); }
   vector from_parameter(real x, vector a) { for (i in 1:2) { if (x > i) return a[1:i]; } return a; }
 }
 data { int K; array[K] int b; vector[K] x; }
@@ -38,6 +41,7 @@ VALUES = {
     "function": "sum(of_another(b[k], s))", "indices": "sum(s[rows_of(b[k])])",
     "appended": "dot_self(appended(b[k], s))", "real": "dot_self(of_real(x[k], s))",
     "expression": "sum(b[k] > 2 ? s : s[2:3])", "index": "sum(pick(k, s))",
+    "calls": "sum(of_calls(b[k], s))", "density": "own_lpdf(x[k] | b[k], s)",
 }  # fmt: skip
 USES = {
     "sum": "model {{ s ~ std_normal(); for (k in 1:K) target += {0}; }}",
@@ -63,8 +67,27 @@ def test_chosen_shapes_are_stans(value, use, backend):
         beside_stan.compare(text, DATA, backend)
 
 
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_laws_of_the_program_are_stans(backend):
+    if backend == "pyro":
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    text = FUNCTIONS + "model { s ~ std_normal(); for (k in 1:K) x[k] ~ own(b[k], s); }"
+    beside_stan.compare(text, DATA, backend)
+
+
+@pytest.mark.parametrize("value", ["sum(by_parameter(s[1] * k, s))", "sum(s[1] * k > 0.5 ? s : s[2:2])"])
+def test_shapes_that_parameters_choose_in_each_iteration(value):
+    """PyTorch runs them as they are, JAX can't: that is an error, and neither a value nor a rejected draw."""
+    text = f"{FUNCTIONS} model {{ s ~ std_normal(); for (k in 1:K) target += {value}; }}"
+    for got in ours.outcomes(text, DATA, POINTS[:1], "numpyro"):
+        assert got.rejected.startswith(StanTracingError.__name__) and ", line " in got.rejected
+    pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    expected = [Walker(text, DATA).outcome(p, "shapes") for p in POINTS]
+    assert differences(ours.outcomes(text, DATA, POINTS, "pyro"), expected) == []
+
+
 def test_a_shape_that_parameters_choose_in_a_branch_is_an_error():
     """And no rejected draw: Stan would throw nothing."""
     text = FUNCTIONS + "model { s ~ std_normal(); target += sum(from_parameter(s[1], s)); }"
     got = ours.outcomes(text, DATA, [np.array([0.5, 0.2, -1.0])], "numpyro")[0]
-    assert got.rejected.startswith(StanTracingError.__name__) and ", line 15, column 62" in got.rejected
+    assert got.rejected.startswith(StanTracingError.__name__) and ", line 18, column 62" in got.rejected

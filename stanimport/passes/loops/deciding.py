@@ -2,12 +2,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeGuard
 
 from stanlib.types import INT, Tuple, scalar_of, unwind
 
 from ...ir import gprob
-from ..binding_times import deciding_arguments
+from ..binding_times import deciding_arguments, observes_own_law
 from .affine import linear, mentions_values
 from .parts import count_of
 
@@ -33,15 +32,11 @@ def deciding_in(
         wanted = _lengths(node, varying)
     elif isinstance(node, gprob.Apply):
         wanted = [node.arguments[i] for i in node.function.shape_arguments]
-    elif isinstance(node, gprob.CallUser) or _observes_own_law(node):
+    elif isinstance(node, gprob.CallUser) or observes_own_law(node):
         wanted = deciding_arguments(node, shaped_by)
         if any(scalar_of(e.type) != INT and mentions_values(e, varying) for e in wanted):
             raise Refused("a shape inside a function depends on more than integers")
     yield from wanted
-
-
-def _observes_own_law(node: object) -> TypeGuard[gprob.Observe]:
-    return isinstance(node, gprob.Observe) and isinstance(node.distribution.lpdf, str)
 
 
 def _lengths(r: gprob.Range, varying: set[str]) -> Sequence[gprob.Expr]:

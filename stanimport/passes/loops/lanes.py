@@ -321,9 +321,10 @@ class Lanes:
         return any(mentions(e, {s.name}) for n in nodes for e in self._deciding(n, {s.name}))
 
     def _deciding(self, node: object, varying: set[str]) -> Iterator[gprob.Expr]:
-        """What decides shapes in a node: sizes, and what data tell which of several shapes a condition chooses."""
+        """What decides shapes in a node: sizes, and what is known to tell which of several shapes there is."""
         yield from deciding_in(node, varying, self.functions.unrolled_by)
-        chosen = [e for e in self.functions.choices(node) if not self.times.is_dynamic(e)]
+        traces = self.times.traces  # what is not known then must be of one shape
+        chosen = [e for e in self.functions.choices(node) if not (traces and self.times.is_dynamic(e))]
         if any(scalar_of(e.type) != INT and mentions_values(e, varying) for e in chosen):
             raise Refused("which shape there is depends on more than integers")
         yield from chosen

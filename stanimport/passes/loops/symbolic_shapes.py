@@ -5,6 +5,7 @@ Two shapes are the same if that can be proved; a size is a linear form, whose te
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Union
 
 from stanlib.types import Tuple, dimensions, is_scalar, unwind
@@ -38,19 +39,22 @@ class SymbolicShapes:
         self._found: dict[int, tuple[gprob.Expr, Shape]] = {}  # by identity, with what has it
 
     @classmethod
-    def of_body(cls, body: Sequence[gprob.Stmt], deciding: Callable[[str], Iterable[int]]) -> "SymbolicShapes":
-        """Of what a function declares."""
-        sized: dict[str, gprob.Sized] = {}
+    def of_body(
+        cls, body: Sequence[gprob.Stmt], deciding: Callable[[str], Iterable[int]],
+        given: Mapping[str, gprob.Sized] = MappingProxyType({}),
+    ) -> "SymbolicShapes":  # fmt: skip
+        """Of what is given to a body, and what it declares with the same sizes wherever it does."""
+        sized: dict[str, gprob.Sized] = dict(given)
         values: dict[str, gprob.Expr] = {}
-        changed, twice = written(tuple(body)), set[str]()
+        changed, others = written(tuple(body)), set[str]()
         for s in walk_statements(body):
             if isinstance(s, gprob.Declare):
-                twice |= {s.name} & sized.keys()
-                sized[s.name] = s.sized
-                if s.value is not None and s.name not in changed:
-                    values[s.name] = s.value
-        known = sized.keys() - twice
-        return cls({n: sized[n] for n in known}, {n: e for n, e in values.items() if n in known}, deciding)
+                if sized.setdefault(s.name, s.sized) != s.sized:
+                    others.add(s.name)
+                if s.value is not None and values.setdefault(s.name, s.value) != s.value:
+                    others.add(s.name)
+        known = sized.keys() - others
+        return cls({n: sized[n] for n in known}, {n: values[n] for n in values.keys() & known - changed}, deciding)
 
     def differ(self, some: Iterable[gprob.Expr]) -> bool:
         """Whether values may have several shapes."""
