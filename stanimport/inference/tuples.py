@@ -8,7 +8,7 @@ import numpy as np
 
 from stanlib.errors import StanDataError, StanRuntimeError
 from stanlib.given import listed
-from stanlib.program import Variable
+from stanlib.program import Program, Variable
 
 
 def leaves(variable: Variable, name: str = "") -> Iterator[str]:
@@ -132,14 +132,18 @@ def leaf_names(variables: Sequence[Variable]) -> list[str]:
     return [name for v in variables for name in leaves(v)]
 
 
-def check_sampled(variables: Sequence[Variable], sites: Iterable[str]) -> None:
+def check_sampled(program: Program, sites: Iterable[str]) -> None:
     """Test that a model whose parameters' sites these are has sampled all parameters of its program.
 
     Raises:
-        StanRuntimeError: naming one that it has not, as the draw was rejected before.
+        StanRuntimeError: naming one that it has not, with its line, as the draw was rejected before.
     """
     found = {s.removesuffix(".real").removesuffix(".imag") for s in sites}
-    lacking = next((n for n in leaf_names(variables) if n not in found), None)
-    if lacking is not None:
-        raise StanRuntimeError(f"the model rejects its first draw before it samples parameter {lacking}, which can't "
-                               "be inferred then; the comprehensive scheme samples all parameters first")  # fmt: skip
+    for variable in program.parameters:
+        lacking = next((n for n in leaves(variable) if n not in found), None)
+        if lacking is not None:
+            raise StanRuntimeError(
+                f"the model rejects its first draw before it samples parameter {lacking}, which can't be inferred then: "
+                f"declared as `{variable.declaration}` in {program.filename}, line {variable.line}; the comprehensive "
+                "scheme samples all parameters first"
+            )

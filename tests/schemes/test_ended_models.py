@@ -70,7 +70,7 @@ def test_branches_on_sizes_end_no_model():
 
 
 def test_models_that_end_before_a_parameter_are_refused(torch_double):
-    with pytest.raises(StanError, match="before it samples parameter y"):
+    with pytest.raises(StanError, match=r"before it samples parameter y.*`real y` in .*, line 2"):
         pyro_density(BY_BRANCHES, "generative")
 
 

@@ -62,7 +62,7 @@ class Posterior(Evaluated["Posterior"]):
         self._blocks: dict[bool, Callable[[Any], Any] | None] = {}
         self.made: dict[Role, Ready] = {}
         known = self._probe()
-        tuples.check_sampled(self.program.parameters, known)
+        tuples.check_sampled(self.program, known)
         self.names = [n for n in tuples.leaf_names(self.program.parameters) if n in known]
         self.names += [n for n in known if n not in self.names]
         self.shapes = {n: known[n][0] for n in self.names}

@@ -131,7 +131,7 @@ class Density:
             module.model(**self.inputs)
         self.shapes, self.constrained_shapes = place.shapes, place.constrained_shapes
         self.names = list(self.shapes)
-        tuples.check_sampled(self.program.parameters, self.names)
+        tuples.check_sampled(self.program, self.names)
         self.size = sum(int(np.prod(s)) for s in self.shapes.values())
 
     def given(self, varying: Mapping[str, object]) -> "Density":
