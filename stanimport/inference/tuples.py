@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from stanlib.errors import StanDataError, StanRuntimeError
+from stanlib.errors import StanDataError
 from stanlib.given import listed
-from stanlib.program import Program, Variable
+from stanlib.program import Variable
 
 
 def leaves(variable: Variable, name: str = "") -> Iterator[str]:
@@ -130,20 +130,3 @@ def _has_arrays(value: object) -> bool:
 
 def leaf_names(variables: Sequence[Variable]) -> list[str]:
     return [name for v in variables for name in leaves(v)]
-
-
-def check_sampled(program: Program, sites: Iterable[str]) -> None:
-    """Test that a model whose parameters' sites these are has sampled all parameters of its program.
-
-    Raises:
-        StanRuntimeError: naming one that it has not, with its line, as the draw was rejected before.
-    """
-    found = {s.removesuffix(".real").removesuffix(".imag") for s in sites}
-    for variable in program.parameters:
-        lacking = next((n for n in leaves(variable) if n not in found), None)
-        if lacking is not None:
-            raise StanRuntimeError(
-                f"the model rejects its first draw before it samples parameter {lacking}, which can't be inferred then: "
-                f"declared as `{variable.declaration}` in {program.filename}, line {variable.line}; the comprehensive "
-                "scheme samples all parameters first"
-            )

@@ -4,6 +4,7 @@ A point is one flat vector: the unconstrained parameters in the order of their d
 """
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -31,6 +32,7 @@ from ..precision import TRACING, double_precision
 from ..programs import Program
 from .evaluation import Evaluated, Ready, Role
 from .rejected import marked
+from .sampled import Enough, are_sampled, check_sampled
 from .seeding import seeded
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ class Posterior(Evaluated["Posterior"]):
         self._blocks: dict[bool, Callable[[Any], Any] | None] = {}
         self.made: dict[Role, Ready] = {}
         known = self._probe()
-        tuples.check_sampled(self.program, known)
+        check_sampled(self.program, known)
         self.names = [n for n in tuples.leaf_names(self.program.parameters) if n in known]
         self.names += [n for n in known if n not in self.names]
         self.shapes = {n: known[n][0] for n in self.names}
@@ -74,16 +76,47 @@ class Posterior(Evaluated["Posterior"]):
         found: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
 
         def place(site: dict[str, Any]) -> Any:
-            if not is_parameter(site):
-                return None
             shape = tuple(site["fn"].shape())
             transform = biject_to(site["fn"].support)
             found[site["name"]] = tuple(transform.inverse_shape(shape)), shape
             return transform(jnp.zeros(found[site["name"]][0]))
 
+        def is_last(_: str) -> bool:
+            return self.samples_no_more and are_sampled(self.program, found)
+
         with TRACING, double_precision():
-            jax.eval_shape(lambda: self.with_values(place) and None)
+            jax.eval_shape(lambda: self._until(is_last, place))
         return found
+
+    @property
+    def samples_no_more(self) -> bool:
+        """Whether the model samples the parameters that its program declares, and nothing else."""
+        return self.program.scheme in ("comprehensive", "mixed")
+
+    def _until(self, is_last: Callable[[str], bool], place: Callable[[dict[str, Any]], object]) -> None:
+        """Run the model with values put in by site of a parameter, to the last one: what is behind it takes longest."""
+
+        def placed(site: dict[str, Any]) -> object:
+            if not is_parameter(site):
+                return None
+            value = place(site)
+            if is_last(site["name"]):
+                raise Enough
+            return value
+
+        with contextlib.suppress(Enough):
+            self.with_values(placed)
+
+    def _of_parameters(self, place: Callable[[dict[str, Any]], object]) -> None:
+        """The same of a model whose sites are known."""
+        left = set(self.names)
+
+        def is_last(name: str) -> bool:
+            left.discard(name)
+            return not left
+
+        if left:
+            self._until(is_last, place)
 
     def with_values(
         self, place: Callable[[dict[str, Any]], object], key: Array | np.ndarray = _NO_KEY
@@ -185,10 +218,15 @@ class Posterior(Evaluated["Posterior"]):
 
     def constrain(self, point: Array) -> dict[str, Any]:
         """The parameters in their domains, by name."""
-        if not self.names:
-            return {}
-        trace, _ = self.trace(point)
-        return {n: trace[n]["value"] for n in self.names}
+        free, values = self.split(point), dict[str, Any]()
+
+        def place(site: dict[str, Any]) -> object:
+            name = site["name"]
+            values[name] = biject_to(site["fn"].support)(free[name])
+            return values[name]
+
+        self._of_parameters(place)
+        return {n: values[n] for n in self.names}
 
     def everything(self, key: Array | np.ndarray, point: Array) -> dict[str, Any]:
         """The variables of one draw that are wanted, by the names of their leaves."""
@@ -218,8 +256,6 @@ class Posterior(Evaluated["Posterior"]):
         free, inside = self.split(default), {}
 
         def place(site: dict[str, Any]) -> Any:
-            if not is_parameter(site):
-                return None
             name, support = site["name"], site["fn"].support
             transform = biject_to(support)
             if name in parameters:
@@ -228,7 +264,7 @@ class Posterior(Evaluated["Posterior"]):
                 inside[name] = jnp.all(support(value)) & jnp.all(jnp.isfinite(free[name]))
             return transform(free[name])
 
-        self.with_values(place)
+        self._of_parameters(place)
         return jnp.concatenate([jnp.ravel(free[n]) for n in self.names]), inside
 
     def inside(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,14 +274,12 @@ class Posterior(Evaluated["Posterior"]):
         """
         found = {}
 
-        def place(site: dict[str, Any]) -> Array | None:
-            if not is_parameter(site):
-                return None
+        def place(site: dict[str, Any]) -> Array:
             value, transform = jnp.asarray(parameters[site["name"]]), biject_to(site["fn"].support)
             found[site["name"]] = jnp.allclose(transform(transform._inverse(value)), value, rtol=1e-4, atol=1e-6)
             return value
 
-        self.with_values(place)
+        self._of_parameters(place)
         return found
 
     def given(self, varying: Mapping[str, object]) -> "Posterior":

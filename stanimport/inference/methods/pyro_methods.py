@@ -29,6 +29,7 @@ from stanlib.solvers.control import controlled_derivatives
 from .. import options, tuples
 from ..density.initial import ATTEMPTS, RADIUS, checked, outside, per_chain
 from ..density.rejected import REJECTED, Told, marked
+from ..density.sampled import Enough, check_sampled
 from ..failures import InitialValueError
 from ..fits.fit import Fit
 from ..io.data import read_data
@@ -65,12 +66,17 @@ def _has_gpu() -> bool:
 
 
 class _Place(Messenger):
-    """Puts unconstrained values into the parameters' sites, and sums the transforms' log Jacobians."""
+    """Puts unconstrained values into the parameters' sites, and sums the transforms' log Jacobians.
 
-    def __init__(self, values: Mapping[str, torch.Tensor]):
+    Args:
+        values: the unconstrained ones; 0 for those without.
+        last: the parameters behind which the model need not run, if there are some.
+    """
+
+    def __init__(self, values: Mapping[str, torch.Tensor], last: Collection[str] = ()):
         super().__init__()
-        self.values, self.shapes = values, dict[str, torch.Size]()
-        self.constrained_shapes = dict[str, tuple[int, ...]]()
+        self.values, self.shapes, self.left = values, dict[str, torch.Size](), set(last)
+        self.constrained = dict[str, torch.Tensor]()
         self.log_jacobian: Any = 0.0
 
     def _pyro_sample(self, message: dict[str, Any]) -> None:
@@ -79,9 +85,13 @@ class _Place(Messenger):
             return
         transform = biject_to(message["fn"].support)
         shape = transform.inverse_shape(message["fn"].shape())
-        self.shapes[message["name"]], self.constrained_shapes[message["name"]] = shape, tuple(message["fn"].shape())
+        self.shapes[message["name"]] = shape
         free = self.values.get(message["name"], torch.zeros(shape))
-        message["value"] = transform(free)
+        message["value"] = self.constrained[message["name"]] = transform(free)
+        if message["name"] in self.left:
+            self.left.remove(message["name"])
+            if not self.left:
+                raise Enough
         jacobian = transform.log_abs_det_jacobian(free, message["value"]).sum()
         self.log_jacobian = self.log_jacobian + message["scale"] * jacobian
         message["done"] = True
@@ -129,9 +139,10 @@ class Density:
         self.inputs = module.transformed_data(**data) if inputs is None else inputs
         with torch.no_grad(), _Place({}) as place:
             module.model(**self.inputs)
-        self.shapes, self.constrained_shapes = place.shapes, place.constrained_shapes
+        self.shapes = place.shapes
+        self.constrained_shapes = {n: tuple(v.shape) for n, v in place.constrained.items()}
         self.names = list(self.shapes)
-        tuples.check_sampled(self.program, self.names)
+        check_sampled(self.program, self.names)
         self.size = sum(int(np.prod(s)) for s in self.shapes.values())
 
     def given(self, varying: Mapping[str, object]) -> "Density":
@@ -178,9 +189,12 @@ class Density:
         return "the gradient of the log density is not finite", None
 
     def constrain(self, point: torch.Tensor) -> dict[str, torch.Tensor]:
-        with torch.no_grad(), poutine.block(), _Place(self.split(point)):
-            trace = poutine.trace(partial(self.module.model, **self.inputs)).get_trace()
-        return {n: trace.nodes[n]["value"] for n in self.shapes}
+        """The parameters in their domains, by name; the model runs until it has sampled them."""
+        place = _Place(self.split(point), self.names)
+        with contextlib.suppress(Enough), torch.no_grad(), poutine.block(), place:
+            if self.names:
+                self.module.model(**self.inputs)
+        return {n: place.constrained[n] for n in self.names}
 
     def variables(self, points: torch.Tensor) -> dict[str, np.ndarray]:
         """All variables of the program at points (draws, size), each with a first axis of draws."""
