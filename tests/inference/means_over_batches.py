@@ -54,6 +54,7 @@ def density_of(module, inputs):
     """The shapes of the unconstrained parameters, and the log density of them as a dict, with its gradient."""
     if module.stan.backend == "numpyro":
         import jax
+        from interpreted import traced
 
         from stanimport.inference.density.posterior import Posterior
 
@@ -62,7 +63,7 @@ def density_of(module, inputs):
         def density(values):
             return made.log_density(jax.numpy.concatenate([values[n].ravel() for n in made.names]))
 
-        return made.shapes, jax.jit(jax.value_and_grad(density))
+        return made.shapes, traced(jax.value_and_grad(density))  # every batch is another program, that runs once
     import torch
 
     from stanimport.inference.methods.pyro_methods import Density
