@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp
 
 import stanimport
 import stanlib.indexing
@@ -95,3 +95,68 @@ def test_what_can_not_be_run_rejects_no_draw(torch_double, monkeypatch):
     program = "parameters { real a; vector[2] v; } model { if (a > 0) target += sd(v[1:]); }"
     with pytest.raises(StanUnknownError):
         log_density(program, "pyro", {}, [1, 2, 3])
+
+
+SERIES = """functions {
+  real twice(real x) { return 2 * x; }
+  array[] real series(real a, real nu, int M) {
+    vector[M] s; int i = 1; s[1] = 0;
+    while (s[i] > -6 && i < M) { i += 1; s[i] = (i - 1) * a - nu * lgamma(i); }
+    RETURN
+  }
+}
+parameters { real a; real nu; }
+model { array[2] real both = series(a, nu, 60); target += both[1] + 3 * both[2]; }"""
+RETURNED = {
+    "{log_sum_exp(sort_asc(s[:i])), 1.0 * i}": lambda s: logsumexp(s) + 3 * len(s),
+    "{log_sum_exp(reverse(s[1:i])), sum(sort_desc(s[2:i]))}": lambda s: logsumexp(s) + 3 * s[1:].sum(),
+    "{log(sum(exp(s[1:i]))), mean(s[:i])}": lambda s: logsumexp(s) + 3 * s.mean(),
+    "{twice(dot_self(s[2:i])), max(sort_asc(s[2:i]))}": lambda s: 2 * s[1:] @ s[1:] + 3 * s[1:].max(),
+    "(i > 3 ? {1.0, 2.0} : {3.0, 4.0})": lambda s: 7.0 if len(s) > 3 else 15.0,
+    "{normal_lpdf(s[:i] | 0, 1), min(sort_desc(s[:i]))}": lambda s: standard_normal(s) + 3 * s.min(),
+}
+
+
+def standard_normal(s):
+    return float(-0.5 * s @ s - 0.5 * len(s) * np.log(2 * np.pi))
+
+
+def by_steps(a, nu):
+    s = [0.0]
+    while s[-1] > -6 and len(s) < 60:
+        s.append(len(s) * a - nu * gammaln(len(s) + 1))
+    return np.array(s)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("returned", RETURNED)
+def test_what_a_function_returns_of_a_range_that_parameters_end(returned, backend, x64, torch_double):
+    text = SERIES.replace("RETURN", f"return {returned};")
+    for point in ([0.3, 1.1], [1.2, 1.6]):
+        value, gradient = log_density(text, backend, {}, point)
+        assert float(value) == pytest.approx(RETURNED[returned](by_steps(*point)), rel=1e-12)
+        if backend == "numpyro":
+            up, down = ([RETURNED[returned](by_steps(*(np.array(point) + h * np.eye(2)[k]))) for k in range(2)]
+                        for h in (1e-6, -1e-6))  # fmt: skip
+            np.testing.assert_allclose(gradient, np.subtract(up, down) / 2e-6, rtol=1e-6, atol=1e-6)
+
+
+IN_A_LAW = """parameters { vector[6] v; }
+model {
+  int k = 0;
+  for (n in 1:6) k += v[n] > 0;
+  if (sum(v[1:k]) > 1) { 0.3 ~ normal(sum(v[1:k]), exp(mean(v[k:]))); } else if (sum(v[k:]) > 0.2) target += 1;
+  array[2] real both = {dot_product(v[:k], v[:k]), 1};
+  target += both[1];
+}"""
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_sums_of_such_ranges_in_laws_and_conditions(backend, x64, torch_double):
+    for v in (V, -V, np.abs(V), V[::-1].copy()):
+        k = int((v > 0).sum())
+        total, rest = v[:k].sum(), v[k - 1 :]
+        law = -0.5 * ((0.3 - total) / np.exp(rest.mean())) ** 2 - rest.mean() - 0.5 * np.log(2 * np.pi)
+        by_hand = (law if total > 1 else float(rest.sum() > 0.2)) + v[:k] @ v[:k]
+        value, _ = log_density(IN_A_LAW, backend, {}, v)
+        assert float(value) == pytest.approx(by_hand, rel=1e-12)

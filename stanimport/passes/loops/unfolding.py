@@ -27,6 +27,8 @@ from .sizes import rejected
 
 Stmts = tuple[gprob.Stmt, ...]
 _SUMS = ("sum", "dot_product", "dot_self")
+_ORDERS = ("sort_asc", "sort_desc", "reverse")
+_WHOLE = (gprob.CallUser, gprob.Index, gprob.Item, gprob.MakeArray, gprob.MakeRow, gprob.MakeTuple)  # read all parts
 
 
 def run(body: Stmts, around: Surroundings) -> Stmts:
@@ -58,6 +60,9 @@ class _Unfold:
             yield s
         elif isinstance(s, gprob.If):
             condition = self._with_filled_up(s.condition, varying)
+            if not self.in_loop:
+                condition = self._sums_in(condition, varying)
+                yield from self._hoisted()
             then, otherwise = (self.block(b, varying) for b in traversal.bodies(s))
             yield replace(s, condition=condition, then=then, otherwise=otherwise)
         elif not varying:
@@ -68,26 +73,37 @@ class _Unfold:
     def _leaf(self, s: gprob.Stmt, varying: set[str]) -> Iterator[gprob.Stmt]:
         """A statement of a loop that holds no others."""
         if isinstance(s, gprob.Observe):
-            one = self._observe(s, varying) or s
-            yield from self.before
-            self.before = []
+            one = self._observe(s, varying) or self._with_sums(s, varying)
+            yield from self._hoisted()
             yield one
         elif isinstance(s, gprob.Assign) and (loop := self._assigned(s, varying)) is not None:
             yield loop
-        elif isinstance(s, (gprob.Declare, gprob.Assign, gprob.Factor)) and s.value is not None:
+        elif isinstance(s, (gprob.Declare, gprob.Assign, gprob.Factor, gprob.Return)) and s.value is not None:
             made = self._sums_in(s.value, varying)
-            yield from self.before
-            self.before = []
+            yield from self._hoisted()
             yield replace(s, value=made)
         else:
             yield s
+
+    def _hoisted(self) -> Stmts:
+        """The statements that compute the sums of the next one."""
+        before, self.before = self.before, []
+        return tuple(before)
+
+    def _with_sums(self, s: gprob.Observe, varying: set[str]) -> gprob.Observe:
+        """An observation with variables for the sums of unknown length that it and its law's arguments are made of."""
+        if self.in_loop:
+            return s
+        arguments = tuple(self._sums_in(a, varying) for a in s.distribution.arguments)
+        distribution = replace(s.distribution, arguments=arguments)
+        return replace(s, value=self._sums_in(s.value, varying), distribution=distribution)
 
     def _with_filled_up(self, node: object, varying: set[str]) -> Any:
         """A node with the calls in it that take ranges of varying length, each with a range that may be longer."""
 
         def change(n: object) -> object:
             n = n if self.in_loop else closed(n, varying)
-            made = _filled_up(n, varying) if isinstance(n, gprob.Apply) else None
+            made = _filled_up(n, varying, self.in_loop) if isinstance(n, gprob.Apply) else None
             return n if made is None or self.functions.draws(n) else made
 
         return traversal.rewrite(node, change)
@@ -163,6 +179,8 @@ class _Unfold:
             return replace(e, arguments=tuple(self._sums_in(a, varying) for a in e.arguments))
         if isinstance(e, gprob.Promote):
             return replace(e, value=self._sums_in(e.value, varying))
+        if isinstance(e, _WHOLE) and not self.in_loop:
+            return traversal.rewrite_parts(e, lambda part: self._sums_in(part, varying))
         return e
 
     def _summed(self, e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
@@ -216,11 +234,15 @@ def _varying_count(parts: Sequence[gprob.Expr], varying: set[str]) -> gprob.Expr
     return None
 
 
-def _filled_up(e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
-    """A call that takes a range of varying length, with a range that may be longer in its place."""
-    if e.type != REAL or e.function.neutral is None or e.function.name in _SUMS or len(e.arguments) != 1:
+def _filled_up(e: gprob.Apply, varying: set[str], in_loop: bool) -> gprob.Expr | None:
+    """A call that takes a range of varying length, or all of it in another order, with one that may be longer."""
+    if e.type != REAL or e.function.neutral is None or len(e.arguments) != 1:
         return None
-    part = as_range(e.arguments[0], varying)
+    given = e.arguments[0]
+    order = given if isinstance(given, gprob.Apply) and given.function.name in _ORDERS and not in_loop else None
+    if e.function.name in _SUMS and order is None:
+        return None
+    part = as_range(given if order is None else order.arguments[0], varying)
     if not isinstance(part, gprob.Index) or dimensions(part.type) != 1:
         return None
     ranges = [i for i in part.indices if isinstance(i, gprob.Range) and i.lower is not None and i.upper is not None]
@@ -233,7 +255,8 @@ def _filled_up(e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
     whole = replace(part, indices=tuple(gprob.ALL if i is ranges[0] else i for i in part.indices))
     base = part.base if len(part.indices) == 1 else whole
     fill = gprob.Const(REAL, e.span, e.function.neutral)
-    return replace(e, arguments=(gprob.Padded(part.type, part.span, base, lower, upper, fill),))
+    filled: gprob.Expr = gprob.Padded(part.type, part.span, base, lower, upper, fill)
+    return replace(e, arguments=(filled if order is None else replace(order, arguments=(filled,)),))
 
 
 def _reads_other_parts(s: gprob.Assign) -> bool:
