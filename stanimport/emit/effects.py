@@ -121,7 +121,7 @@ class Effects(ABC):
         self.frames.pop()
         out: list[ast.stmt] = []
         for effect, name in frame.names.items():
-            term = b.call("ppl.join", b.name(name))
+            term = b.name(name) if _is_place(effect.statement) else b.call("ppl.join", b.name(name))
             out += self.add(effect.with_term(term), statements, b)
         return out
 
@@ -237,9 +237,15 @@ def is_law(s: object) -> bool:
     return s.distribution.lpdf.distribution is not None
 
 
+def _is_place(s: object) -> bool:
+    return isinstance(s, gprob.Factor) and s.place
+
+
 def observing(s: object) -> str:
     """What observes the terms of a statement: each is of one observation, or a sum over those of a container."""
     found: list[gprob.Expr] = []
+    if _is_place(s):
+        return "ppl.place"
     if isinstance(s, gprob.Factor):
         found = outcomes(s)
     elif isinstance(s, gprob.Observe) and isinstance(s.distribution.lpdf, str):

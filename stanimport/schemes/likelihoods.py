@@ -45,6 +45,7 @@ class Likelihoods:
         self.places = {id(s): (path, i) for i, (s, path) in enumerate(found)}
         self.indices = loop_indices(body)
         self.sizes = {s.name: s.sized.shape for s, _ in found if isinstance(s, gprob.Declare)}
+        self.declared = {s.name: path for s, path in found if isinstance(s, gprob.Declare)}
         self.writes: dict[str, list[Write]] = {}
         for i, (s, path) in enumerate(found):
             for w in _writes(s, path, i):
@@ -61,8 +62,8 @@ class Likelihoods:
         writes = [w for v in variables for w in self.writes[v] if any(self.within(w.value))]
         if not all(self.is_anew(t, variables, at) for t in loops if any(stands_in(w, t) for w in writes)):
             return None
-        found = [y for w in writes for y in self.within(w.value)]
-        return tuple(self._seen_in(loops, y) for y in found) if all(root(y) in self.seen for y in found) else None
+        found = [(w, y) for w in writes for y in self.within(w.value)]
+        return tuple(self._seen(s, *f) for f in found) if all(root(y) in self.seen for _, y in found) else None
 
     def around(self, s: typed.Increment) -> Path:
         """The statements around an increment of the body."""
@@ -91,12 +92,23 @@ class Likelihoods:
                 waiting += traversal.children(n)
         return found
 
-    def _seen_in(self, loops: Sequence[gprob.For], outcome: gprob.Expr) -> gprob.Expr:
-        """An outcome as it stands where it is known inside the loops, else its variable."""
-        if names_in(outcome) <= {*self.data, *(s.name for s in loops)}:
+    def _seen(self, s: typed.Increment, w: Write, outcome: gprob.Expr) -> gprob.Expr:
+        """An outcome that a variable was given before, as it stands where the increment has the same, else its variable."""
+        path = self.around(s)
+        indices = {t.name for t in path if isinstance(t, (gprob.For, gprob.ForEach))}
+        at = self.places.get(id(s), ((), 0))[1]
+        if all(n in indices or self._stays(n, w.at, at, path) for n in names_in(outcome) - self.data):
             return outcome
         named = root(outcome)
         return next((n for n in traversal.walk(outcome) if isinstance(n, gprob.Var) and n.name == named), outcome)
+
+    def _stays(self, name: str, start: int, end: int, path: Path) -> bool:
+        """Whether a variable of the body is what it was at an earlier statement still at one with a path."""
+        around = {id(t) for t in path}
+        declared_in = self.declared.get(name)
+        return declared_in is not None and all(id(t) in around for t in declared_in) and all(
+            not start <= w.at < end and all(id(t) in around for t in w.path if not isinstance(t, gprob.If))
+            for w in self.writes.get(name, ()))  # fmt: skip
 
     def is_anew(self, loop: gprob.For, variables: Collection[str], at: int) -> bool:
         """Whether no variable brings densities along to the statement `at` of a loop from iterations before."""

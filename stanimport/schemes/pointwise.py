@@ -21,6 +21,7 @@ from ..ir.provenance import Provenance
 from ..ir.sums import terms, without_accumulators
 from ..ir.uses import is_density_of, is_tail
 from . import comprehensive
+from .places import with_places
 from .sites import root
 from .tails import number_by_number
 
@@ -31,7 +32,8 @@ _MOST = 2_000  # statements, after which calls stay
 
 def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     """The GProb program."""
-    return comprehensive.compile(apart(program, names), names, censored=True)
+    made = comprehensive.compile(apart(program, names), names, censored=True)
+    return made if _reads_target(program) else with_places(made, names)
 
 
 def apart(program: typed.TypedProgram, names: Fresh) -> typed.TypedProgram:

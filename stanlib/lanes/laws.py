@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..absent import is_in_place
+from ..absent import absent, is_in_place
 from ..arrays import namespace
 from ..observations import check_one_size
 from ..rejection import is_gathering
@@ -176,14 +176,14 @@ def _any_lanes(*values: object) -> bool:
 
 
 def spread(term: object) -> Any:
-    """What a statement adds to the target in all lanes of the current frame; 0 where a mask holds.
+    """What a statement adds to the target in all lanes of the current frame; 0, or a mark, where a mask leaves them out.
 
     It comes as a tuple of one array, which tells that nothing has to be repeated for lanes any more.
     """
     frame = current()
     if term is None or isinstance(term, tuple) or not frame.axes and frame.mask is None and type(term) is not Lanes:
         return term
-    terms = masked(full(term, frame), frame)
+    terms = masked(full(term, frame), frame, absent())
     return (in_place(terms, frame) if is_in_place() else terms,)
 
 

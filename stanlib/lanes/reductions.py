@@ -34,14 +34,14 @@ def summed(value: object, base: tuple[Axis, ...]) -> Any:
     return refined(Lanes(data, tuple(axes)), Frame(base)) if axes else data
 
 
-def masked(data: Any, frame: Frame) -> Any:
-    """The array of all lanes with 0 where the mask of the frame leaves them out."""
+def masked(data: Any, frame: Frame, nothing: float = 0.0) -> Any:
+    """The array of all lanes with 0, of reals what stands for nothing, where the mask of the frame leaves them out."""
     if frame.mask is None:
         return data
     mask = full(frame.mask, Frame(frame.axes))
     xp = namespace((data, mask))
     mask = mask.reshape(tuple(mask.shape) + (1,) * (len(data.shape) - len(mask.shape)))
-    return xp.where(mask, data, 0.0 if not xp.is_integer(data) else 0)
+    return xp.where(mask, data, nothing if not xp.is_integer(data) else 0)
 
 
 def _segments(

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -22,7 +22,7 @@ from ..density.posterior import Posterior, log_prob
 from ..modules import anew, for_numpyro, observing_apart, told_apart
 from ..precision import TRACING, double_precision
 from .discrete import observing
-from .positions import assembled, covers, in_order, is_observation, positions, variable_of
+from .positions import in_order, is_observation, positions, variable_of
 from .prior_draws import NoPriorError, prior_draws
 from .replications import ReplicationWarning, Replicator, over_draws, warn_of_others, warn_of_outside
 from .summed import summed
@@ -167,7 +167,7 @@ def log_densities(posterior: Posterior, draws: Mapping[str, np.ndarray], seed: i
 def _by_site(
     posterior: Posterior, draws: Mapping[str, np.ndarray], seed: int
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray | str]]:
-    """The same, and where in the data the observations of each site stand."""
+    """The same, and where in the data the observations of each site stand, in the order in which they are given here."""
     places: dict[str, np.ndarray | str] = {}
 
     def densities(key: jax.Array, trace: Mapping[str, Any]) -> dict[str, object]:
@@ -176,7 +176,9 @@ def _by_site(
 
     made = over_draws(posterior, draws, densities, seed, 3)
     data = {n: posterior.inputs.get(variable_of(n, posterior.program)) for n in made}
-    return {n: in_order(v, places.get(n), data[n]) for n, v in made.items()}, places
+    ordered = {n: in_order(v, places.get(n), data[n]) for n, v in made.items()}
+    moved = {n: np.arange(np.size(data[n])).reshape(np.shape(data[n])) for n in made if ordered[n] is not made[n]}
+    return ordered, {**places, **moved}
 
 
 def _together(
@@ -220,8 +222,8 @@ def _whole(
 ) -> np.ndarray | None:
     """Those of one variable as one array, None where they are no parts of one."""
     known = {n: w for n in terms if isinstance(w := places.get(n), np.ndarray) and terms[n].shape[2:] == w.shape}
-    if len(known) == len(terms) and covers(datum, known.values()):
-        return assembled(datum, {n: (w, terms[n]) for n, w in known.items()})
+    if len(known) == len(terms) and (made := _by_places(datum, [(w, terms[n]) for n, w in known.items()])) is not None:
+        return made
     first, *others = terms.values()
     if any(v.shape != first.shape for v in others):
         return None
@@ -229,6 +231,25 @@ def _whole(
     if not first.size or (present.sum(axis=0) > 1).any() or present[0].all():
         return None
     return np.select(list(present), list(terms.values()), NOTHING)
+
+
+def _by_places(datum: object, pieces: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray | None:
+    """Log densities (chains, draws, ...) of pieces with their positions, which no draw has twice, as those of a datum.
+
+    None where a piece or a draw has one of them twice, or all pieces together not every one.
+    """
+    every = [w.ravel() for w, _ in pieces]
+    whole = np.unique(np.concatenate(every)).size == np.size(datum)
+    if not whole or any(np.unique(w).size < w.size for w in every):
+        return None
+    head = pieces[0][1].shape[:2]
+    flat = np.full((*head, np.size(datum)), NOTHING)
+    for where, (_, terms) in zip(every, pieces):
+        new = terms.reshape(*head, where.size)
+        if ((flat[..., where] != NOTHING) & (new != NOTHING)).any():
+            return None
+        flat[..., where] = np.where(new == NOTHING, flat[..., where], new)
+    return flat.reshape(*head, *np.shape(datum))
 
 
 def posterior_predictive(fit: Result) -> dict[str, np.ndarray]:

@@ -18,6 +18,8 @@ import numpy as np
 from numpyro import handlers
 from numpyro.distributions import Unit
 
+from stanlib.outcome_places import told
+from stanlib.ppl.numpyro import Terms
 from stanlib.predicted import laws_to_draw_from
 from stanlib.program import Program
 from stanlib.unknown_outcomes import moved_outcomes
@@ -44,9 +46,16 @@ def trace_of(posterior: Posterior, key: jax.Array | np.ndarray, parameters: Mapp
     """The model's trace with given values of the parameters."""
     model = partial(posterior.module.model, **posterior.inputs)
     given = handlers.substitute(model, data=dict(parameters))
-    with laws_to_draw_from():
+    with laws_to_draw_from(), told() as places:
         trace: Mapping[str, Any] = handlers.trace(seeded(given, key)).get_trace()
-    return trace
+    return {n: _with_outcomes(s, places.get(n)) for n, s in trace.items()}
+
+
+def _with_outcomes(site: Mapping[str, Any], outcomes: np.ndarray | None) -> Mapping[str, Any]:
+    """A site, with the outcomes that its log densities are of as its value, where the model tells one for each."""
+    if outcomes is None or not isinstance(site.get("fn"), Terms) or np.shape(site["value"]) != outcomes.shape:
+        return site
+    return {**site, "value": outcomes}
 
 
 def positions(posterior: Posterior, key: jax.Array, trace: Mapping[str, Any]) -> dict[str, np.ndarray | str]:

@@ -164,7 +164,8 @@ class Factor(Stmt):
     """`target += value;`, or with `jacobian` `jacobian += value;`; a container counts by its sum.
 
     `outcomes` are those of densities that the value holds though they do not stand in it. An increment `of_data` is
-    made of densities of data.
+    made of densities of data. A `place` is none, but tells of an outcome, the value, where the increments of the site
+    come in the same order.
     """
 
     site: str
@@ -172,6 +173,7 @@ class Factor(Stmt):
     jacobian: bool = False
     outcomes: tuple[Expr, ...] = ()
     of_data: bool | None = None
+    place: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from ...lanes.reductions import add_to, last, running_sum, unbroken  # noqa: F40
 from ...lanes.values import known_shape
 from ...lifted import lifted_under
 from ...metadata import Program
+from ...outcome_places import are_asked, stand
 from ...predicted import are_laws_wanted, require_law
 from ...random.jax import JaxRandom, random_of
 from ...rejection import pending
@@ -237,6 +238,13 @@ def _observe(name: str, parts: Sequence[object], law: type[Terms]) -> None:
     if is_predicting() and not is_unconditioned():
         return
     observed(name, law(_rejecting(joined)), jnp.zeros(joined.shape))
+
+
+def place(name: str, *parts: object) -> None:
+    """The outcomes of which a site has log densities, in the order of these, for who asks where they stand."""
+    if are_asked():
+        every = [p for part in parts for p in (part if isinstance(part, list) else (part,))]
+        stand(name, [plain(p) for p in every if p is not UNSET])
 
 
 def factor_terms(name: str, *parts: object) -> None:

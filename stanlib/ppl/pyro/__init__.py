@@ -192,6 +192,10 @@ def observe_sums(name: str, *parts: object) -> None:
     observe_terms(name, *parts)
 
 
+def place(name: str, *parts: object) -> None:
+    """Nothing: of where outcomes stand NumPyro's models are asked."""
+
+
 def factor_terms(name: str, *parts: object) -> None:
     """Add the sum of all these to the log density."""
     _weigh(name, plain(join(parts)).sum())

@@ -1,0 +1,108 @@
+"""Where in the data the outcomes stand of which an increment holds the log density.
+
+What an observation adds to the target does not show whose log density it is: `for (i in 1:N) target +=
+log_mix(p, normal_lpdf(y[order[i]] | m, 1), normal_lpdf(y[order[i]] | 0, 1));`. Statements after the model go through
+the same outcomes, which data alone decide, in the order in which the increments do.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from stanlib.types import INT, REAL, is_scalar
+
+from ..ir import gprob, traversal
+from ..ir.fresh import Fresh
+from ..ir.likeness import same_value
+from ..ir.uses import BREAKS, depending, leaves, mentions, names_in, outcomes, reads, walk_statements, writes
+from .sites import root
+
+Stmts = tuple[gprob.Stmt, ...]
+
+
+def with_places(program: gprob.Program, names: Fresh) -> gprob.Program:
+    """The program, with statements at its end that tell where outcomes stand which come in another order."""
+    data = {v.symbol for v in (*program.data, *program.transformed_data_variables)}
+    found = _Places(program.model, data, names)
+    return replace(program, model=(*program.model, *found.statements())) if found.sites else program
+
+
+class _Places:
+    def __init__(self, model: Stmts, data: set[str], names: Fresh):
+        self.model, self.names = model, names
+        given = [s.name for s in model if isinstance(s, gprob.Sample)]
+        bound = [n for s in walk_statements(model) if isinstance(s, gprob.Bind) for n in writes(s)]
+        self.dynamic = depending(model, [*given, *bound])
+        found = [(s, path, y) for s, path in leaves(model) if (y := self._outcome(s, data)) is not None]
+        mixed = {root(y) for _, path, y in found if not _is_in_order(y, path)}
+        self.sites = {id(s): y for s, _, y in found if root(y) in mixed}
+
+    def _outcome(self, s: gprob.Stmt, data: set[str]) -> gprob.Expr | None:
+        """The number that a statement observes, a part of one variable of the data; None for others."""
+        if isinstance(s, gprob.Observe):
+            every = [s.value]
+        elif isinstance(s, gprob.Factor) and not s.jacobian and is_scalar(s.value.type):
+            every = [y for y in outcomes(s) if root(y) in data]
+        else:
+            return None
+        if not every or root(every[0]) not in data or not all(same_value(y, every[0]) for y in every):
+            return None
+        return every[0] if every[0].type in (INT, REAL) and not mentions(every[0], self.dynamic) else None
+
+    def statements(self) -> Stmts:
+        """The loops and conditions of data alone around the outcomes, and what is computed of data in them."""
+        kept: list[gprob.Stmt] = []
+        needed: set[str] = set()
+        for s in reversed(tuple(self._copied(self.model))):
+            inside = list(walk_statements((s,)))
+            if any(isinstance(t, gprob.Factor) for t in inside) or needed & {n for t in inside for n in writes(t)}:
+                kept.insert(0, s)
+                needed |= {n for t in inside for n in reads(t)}
+        return self._renamed(tuple(kept))
+
+    def _copied(self, body: Sequence[gprob.Stmt], by_parameters: bool = False) -> Iterator[gprob.Stmt]:
+        """Where parameters choose between the sides of a branch, the outcomes of both: each loop goes through all."""
+        for s in body:
+            y = self.sites.get(id(s))
+            if y is not None and isinstance(s, (gprob.Observe, gprob.Factor)):
+                yield gprob.Factor(s.span, s.site, y, outcomes=(y,), place=True)
+            elif isinstance(s, gprob.If):
+                yield from self._branch(s, by_parameters)
+            elif not by_parameters and not reads(s) & self.dynamic and not {*writes(s)} & self.dynamic:
+                if isinstance(s, (gprob.For, gprob.ForEach, gprob.While)):
+                    yield traversal.with_bodies(s, lambda b: tuple(self._copied(b)))
+                elif isinstance(s, (gprob.Declare, gprob.Assign, gprob.Unpack, *BREAKS)):
+                    yield s
+
+    def _branch(self, s: gprob.If, by_parameters: bool) -> Iterator[gprob.Stmt]:
+        if mentions(s.condition, self.dynamic):
+            yield from self._copied((*s.then, *s.otherwise), True)
+        else:
+            yield traversal.with_bodies(s, lambda b: tuple(self._copied(b, by_parameters)))
+
+    def _renamed(self, body: Stmts) -> Stmts:
+        """With variables and indices of their own."""
+        kinds = (gprob.Declare, gprob.For, gprob.ForEach)
+        new = {s.name: self.names.helper(s.name) for s in walk_statements(body) if isinstance(s, kinds)}
+
+        def change(node: object) -> object:
+            if isinstance(node, gprob.Declare):
+                return replace(node, name=new[node.name], site=None, constraint=None)
+            if isinstance(node, (gprob.Var, gprob.Place, gprob.For, gprob.ForEach)) and node.name in new:
+                return replace(node, name=new[node.name])
+            return node
+
+        return traversal.rewrite(body, change)
+
+
+def _is_in_order(y: gprob.Expr, path: Sequence[gprob.Stmt]) -> bool:
+    """Whether the loops around an outcome go through its variable from the first number to the last."""
+    indices: list[gprob.IndexExpr] = []
+    while isinstance(y, (gprob.Index, gprob.Promote)):
+        indices[:0] = y.indices if isinstance(y, gprob.Index) else ()
+        y = y.base if isinstance(y, gprob.Index) else y.value
+    loops = [s for s in path if not isinstance(s, gprob.If)]
+    numbers = [i.value.name for i in indices if isinstance(i, gprob.Single) and isinstance(i.value, gprob.Var)]
+    if not all(isinstance(s, gprob.For) for s in loops) or len(numbers) < len(indices):
+        return False
+    return numbers == [s.name for s in loops if isinstance(s, gprob.For)]
