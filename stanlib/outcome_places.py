@@ -8,13 +8,26 @@ from typing import Any
 
 import numpy as np
 
-_told: ContextVar[dict[str, np.ndarray] | None] = ContextVar("told", default=None)
+
+class Told:
+    """Outcomes by site, in the order of their log densities; none where iterations came in no order that is known."""
+
+    def __init__(self) -> None:
+        self.outcomes: dict[str, np.ndarray] = {}
+        self.is_mixed_up = False
+
+    def of(self, site: str) -> np.ndarray | None:
+        """Those of a site, if they are known."""
+        return None if self.is_mixed_up else self.outcomes.get(site)
+
+
+_told: ContextVar[Told | None] = ContextVar("told", default=None)
 
 
 @contextmanager
-def told() -> Iterator[dict[str, np.ndarray]]:
-    """Gives the outcomes that a model tells inside, one after the other, by site."""
-    found: dict[str, np.ndarray] = {}
+def told() -> Iterator[Told]:
+    """Gives what a model tells inside."""
+    found = Told()
     token = _told.set(found)
     try:
         yield found
@@ -23,12 +36,19 @@ def told() -> Iterator[dict[str, np.ndarray]]:
 
 
 def are_asked() -> bool:
-    """Whether somebody asks."""
+    """Whether somebody asks, so that iterations are to come in the order of the program where they can."""
     return _told.get() is not None
+
+
+def mix_up() -> None:
+    """Tell that iterations come in another order."""
+    found = _told.get()
+    if found is not None:
+        found.is_mixed_up = True
 
 
 def stand(site: str, parts: Sequence[Any]) -> None:
     """Tell the outcomes of a site, unless the backend alone knows them."""
     found = _told.get()
     if found is not None and all(isinstance(p, (int, float, np.generic, np.ndarray)) for p in parts):
-        found[site] = np.concatenate([np.ravel(p) for p in parts]) if parts else np.zeros(0)
+        found.outcomes[site] = np.concatenate([np.ravel(p) for p in parts]) if parts else np.zeros(0)

@@ -93,7 +93,7 @@ class Likelihoods:
         return found
 
     def _seen(self, s: typed.Increment, w: Write, outcome: gprob.Expr) -> gprob.Expr:
-        """An outcome that a variable was given before, as it stands where the increment has the same, else its variable."""
+        """An outcome that a variable holds, as it stands where it is the same at the increment, else its variable."""
         path = self.around(s)
         indices = {t.name for t in path if isinstance(t, (gprob.For, gprob.ForEach))}
         at = self.places.get(id(s), ((), 0))[1]

@@ -6,48 +6,55 @@ the same outcomes, which data alone decide, in the order in which the increments
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from stanlib.types import INT, REAL, is_scalar
+from stanlib.types import dimensions, is_scalar
 
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
 from ..ir.likeness import same_value
-from ..ir.uses import BREAKS, depending, leaves, mentions, names_in, outcomes, reads, walk_statements, writes
+from ..ir.uses import BREAKS, depending, leaves, mentions, outcomes, reads, walk_statements, writes
 from .sites import root
 
 Stmts = tuple[gprob.Stmt, ...]
+_LOOPS = (gprob.For, gprob.ForEach, gprob.While)
 
 
 def with_places(program: gprob.Program, names: Fresh) -> gprob.Program:
     """The program, with statements at its end that tell where outcomes stand which come in another order."""
-    data = {v.symbol for v in (*program.data, *program.transformed_data_variables)}
+    data = {v.symbol: v.name for v in (*program.data, *program.transformed_data_variables)}
     found = _Places(program.model, data, names)
     return replace(program, model=(*program.model, *found.statements())) if found.sites else program
 
 
 class _Places:
-    def __init__(self, model: Stmts, data: set[str], names: Fresh):
+    """`data` are the names of variables by their symbols."""
+
+    def __init__(self, model: Stmts, data: Mapping[str, str], names: Fresh):
         self.model, self.names = model, names
         given = [s.name for s in model if isinstance(s, gprob.Sample)]
         bound = [n for s in walk_statements(model) if isinstance(s, gprob.Bind) for n in writes(s)]
         self.dynamic = depending(model, [*given, *bound])
-        found = [(s, path, y) for s, path in leaves(model) if (y := self._outcome(s, data)) is not None]
+        found = [(s, path, y) for s, path in leaves(model) if (y := self._outcome(s, data)) is not None
+                 and (is_scalar(y.type) or any(isinstance(t, _LOOPS) for t in path))]  # fmt: skip
         mixed = {root(y) for _, path, y in found if not _is_in_order(y, path)}
         self.sites = {id(s): y for s, _, y in found if root(y) in mixed}
 
-    def _outcome(self, s: gprob.Stmt, data: set[str]) -> gprob.Expr | None:
-        """The number that a statement observes, a part of one variable of the data; None for others."""
+    def _outcome(self, s: gprob.Stmt, data: Mapping[str, str]) -> gprob.Expr | None:
+        """The numbers that a statement observes, of the variable that its site is called after; None for others."""
         if isinstance(s, gprob.Observe):
-            every = [s.value]
+            found = [s.value]
         elif isinstance(s, gprob.Factor) and not s.jacobian and is_scalar(s.value.type):
-            every = [y for y in outcomes(s) if root(y) in data]
+            found = outcomes(s)
         else:
             return None
-        if not every or root(every[0]) not in data or not all(same_value(y, every[0]) for y in every):
+        named = {s.site, re.sub(r"__\d+$", "", s.site)}
+        every = [y for y in found if data.get(root(y) or "") in named]
+        if not every or not all(same_value(y, every[0]) for y in every):
             return None
-        return every[0] if every[0].type in (INT, REAL) and not mentions(every[0], self.dynamic) else None
+        return every[0] if dimensions(every[0].type) < 2 and not mentions(every[0], self.dynamic) else None
 
     def statements(self) -> Stmts:
         """The loops and conditions of data alone around the outcomes, and what is computed of data in them."""
@@ -69,7 +76,7 @@ class _Places:
             elif isinstance(s, gprob.If):
                 yield from self._branch(s, by_parameters)
             elif not by_parameters and not reads(s) & self.dynamic and not {*writes(s)} & self.dynamic:
-                if isinstance(s, (gprob.For, gprob.ForEach, gprob.While)):
+                if isinstance(s, _LOOPS):
                     yield traversal.with_bodies(s, lambda b: tuple(self._copied(b)))
                 elif isinstance(s, (gprob.Declare, gprob.Assign, gprob.Unpack, *BREAKS)):
                     yield s

@@ -11,10 +11,12 @@ from ..arrays import namespace
 from ..arrays.base import Array, Namespace
 from ..arrays.progressions import MOST, count
 from ..errors import StanError, StanTracingError
+from ..outcome_places import are_asked, mix_up
 from ..rejection import decided
 from .frames import Axis, Frame, current, entered
 from .values import Lanes, align, combine, full, known, operand, refined, same_rank
 
+RUNS = 64  # groups of lanes alike, each of which is compiled by itself
 WASTE = 3  # how many lanes may be masked to every one that is used, before a ragged loop is better off without masks
 
 
@@ -102,6 +104,8 @@ def alike(*numbers: object) -> Iterator[None]:
     if not axes:
         yield
         return
+    if are_asked():
+        group = _in_order(group, axes, frame)
     shape = tuple(a.size for a in axes)
     for g in range(int(group.max(initial=-1)) + 1):
         chosen = np.nonzero(group.reshape(shape) == g)
@@ -111,6 +115,15 @@ def alike(*numbers: object) -> Iterator[None]:
         axis = Axis(chosen[0].size, frame, dict(zip(axes, chosen)))
         with entered(Frame(frame.replaced(axes, (axis,)), frame.mask)):
             yield
+
+
+def _in_order(group: np.ndarray, axes: tuple[Axis, ...], frame: Frame) -> np.ndarray:
+    """Groups that come one after the other as the lanes do, of which there are more, for who asks for an order."""
+    runs = np.cumsum(np.diff(group, prepend=group[:1]) != 0)
+    if runs.max(initial=0) == 0 or axes == frame.axes[: len(axes)] and runs[-1] < RUNS:
+        return runs
+    mix_up()
+    return group
 
 
 def _groups(numbers: Sequence[object], axes: tuple[Axis, ...]) -> np.ndarray:

@@ -176,7 +176,7 @@ def _any_lanes(*values: object) -> bool:
 
 
 def spread(term: object) -> Any:
-    """What a statement adds to the target in all lanes of the current frame; 0, or a mark, where a mask leaves them out.
+    """What a statement adds to the target in all lanes of the frame; 0, or who asks for it a mark, where a mask holds.
 
     It comes as a tuple of one array, which tells that nothing has to be repeated for lanes any more.
     """

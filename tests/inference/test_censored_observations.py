@@ -25,7 +25,7 @@ DATA = {
 A, B = np.array([0.4, -0.8]), np.array([0.6, 0.1])
 COLUMN, (Y, C, X) = A[:, None], (np.array(DATA[n]) for n in "ycx")
 MEANS = COLUMN + B[:, None] * X
-LATE, SEEN = np.array(DATA["late"]) - 1, np.array(DATA["seen"]) - 1
+LATE = np.array(DATA["late"]) - 1
 OF_Y = stats.norm.logpdf(Y, COLUMN, 2)
 ABOVE = stats.norm.logsf(C, MEANS, 2)
 BETWEEN = np.log(stats.norm.cdf(C + 1, MEANS, 2) - stats.norm.cdf(C, MEANS, 2))
@@ -39,9 +39,9 @@ APART = {
     "what is computed": ("target += weibull_lccdf(exp(c) | 2, exp(m));",
                          {"c": stats.weibull_min.logsf(np.exp(C), 2, scale=np.exp(MEANS))}, 0),
     "chosen numbers": ("y[seen] ~ normal(a, 2); target += normal_lccdf(y[late] | a, 2);",
-                       {"y": OF_Y[:, SEEN], "y__2": stats.norm.logsf(Y[LATE], COLUMN, 2)}, 0),
+                       {"y": np.where(np.isin(np.arange(5), LATE), stats.norm.logsf(Y, COLUMN, 2), OF_Y)}, 0),
     "a range": ("y[1:3] ~ normal(a, 2); target += normal_lccdf(y[4:5] | a, 2);",
-                {"y": OF_Y[:, :3], "y__2": stats.norm.logsf(Y[3:], COLUMN, 2)}, 0),
+                {"y": np.where(np.arange(5) < 3, OF_Y, stats.norm.logsf(Y, COLUMN, 2))}, 0),
     "beside a density": ("target += normal_lpdf(y | a, 2) + normal_lccdf(c | m, 2) + normal_lpdf(a | 0, 1);",
                          {"y": OF_Y, "c": ABOVE}, PRIOR),
     "by a condition": ("if (M > 2) target += normal_lccdf(c | m, 2); else target += normal_lcdf(c | m, 2);",

@@ -167,7 +167,7 @@ def log_densities(posterior: Posterior, draws: Mapping[str, np.ndarray], seed: i
 def _by_site(
     posterior: Posterior, draws: Mapping[str, np.ndarray], seed: int
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray | str]]:
-    """The same, and where in the data the observations of each site stand, in the order in which they are given here."""
+    """The same, and where in the data the observations of each site stand, in the order in which they are here."""
     places: dict[str, np.ndarray | str] = {}
 
     def densities(key: jax.Array, trace: Mapping[str, Any]) -> dict[str, object]:
@@ -175,7 +175,7 @@ def _by_site(
         return {n: log_prob(s) for n, s in trace.items() if is_observation(s)}
 
     made = over_draws(posterior, draws, densities, seed, 3)
-    data = {n: posterior.inputs.get(variable_of(n, posterior.program)) for n in made}
+    data: dict[str, Any] = {n: posterior.inputs.get(variable_of(n, posterior.program)) for n in made}
     ordered = {n: in_order(v, places.get(n), data[n]) for n, v in made.items()}
     moved = {n: np.arange(np.size(data[n])).reshape(np.shape(data[n])) for n in made if ordered[n] is not made[n]}
     return ordered, {**places, **moved}
@@ -218,7 +218,7 @@ def _joined(
 
 
 def _whole(
-    terms: Mapping[str, np.ndarray], places: Mapping[str, np.ndarray | str], datum: object
+    terms: Mapping[str, np.ndarray], places: Mapping[str, np.ndarray | str], datum: Any
 ) -> np.ndarray | None:
     """Those of one variable as one array, None where they are no parts of one."""
     known = {n: w for n in terms if isinstance(w := places.get(n), np.ndarray) and terms[n].shape[2:] == w.shape}
@@ -233,7 +233,7 @@ def _whole(
     return np.select(list(present), list(terms.values()), NOTHING)
 
 
-def _by_places(datum: object, pieces: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray | None:
+def _by_places(datum: Any, pieces: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray | None:
     """Log densities (chains, draws, ...) of pieces with their positions, which no draw has twice, as those of a datum.
 
     None where a piece or a draw has one of them twice, or all pieces together not every one.

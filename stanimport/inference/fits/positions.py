@@ -48,7 +48,7 @@ def trace_of(posterior: Posterior, key: jax.Array | np.ndarray, parameters: Mapp
     given = handlers.substitute(model, data=dict(parameters))
     with laws_to_draw_from(), told() as places:
         trace: Mapping[str, Any] = handlers.trace(seeded(given, key)).get_trace()
-    return {n: _with_outcomes(s, places.get(n)) for n, s in trace.items()}
+    return {n: _with_outcomes(s, places.of(n)) for n, s in trace.items()}
 
 
 def _with_outcomes(site: Mapping[str, Any], outcomes: np.ndarray | None) -> Mapping[str, Any]:

@@ -1,0 +1,75 @@
+"""Log densities that increments hold, of outcomes in another order than the data's: they stand where the data do."""
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import stanimport
+from stanimport.inference import LikelihoodWarning
+
+PROGRAM = """
+functions { void one_lp(real y, real m) { target += log_mix(0.3, normal_lpdf(y | m, 1), normal_lpdf(y | 0, 3)); } }
+data { int N; vector[N] x; array[N] int order; array[N] int c; array[2] int seen; array[2] int late; %s }
+parameters { real a; }
+model { %s }
+"""
+N, X, Y, ORDER, C = 4, np.array([1.0, -2.0, 4.0, 0.5]), np.array([0.5, 0.5, 2.0, 0.25]), [3, 1, 4, 2], [1, 0, 1, 0]
+M, SEEN, LATE = np.array([[0.1, 2.0], [-1.0, 0.4]]), [4, 1], [3, 2]
+DATA = {"N": N, "x": X, "order": ORDER, "c": C, "seen": SEEN, "late": LATE}
+A = np.array([0.3, -1.2, 2.0])
+MEANS = A[:, None] * X
+NEAR, WIDE, ABOVE = stats.norm.logpdf(Y, MEANS, 1), stats.norm.logpdf(Y, 0, 3), stats.norm.logsf(Y, MEANS, 1)
+MIXTURE = np.logaddexp(np.log(0.3) + NEAR, np.log(0.7) + WIDE)
+OF_M = stats.norm.logpdf(M, A[:, None, None], 1)
+LOGS = """vector[2] ps = log([0.3, 0.7]'); ps[1] += normal_lpdf(Y[n] | a * x[n], 1); ps[2] += normal_lpdf(Y[n] | 0, 3);
+          target += log_sum_exp(ps);"""
+GROUPS = "array[2] int s = {1, 4}; array[2] int e = {3, 4};"
+IS_LATE = np.isin(np.arange(N), np.array(LATE) - 1)
+MIXED = "log_mix(0.3, normal_lpdf(Y[{0}] | a * x[{0}], 1), normal_lpdf(Y[{0}] | 0, 3))"
+CASES = {
+    "weights": ("for (i in 1:N) target += 2 * normal_lpdf(Y[order[i]] | a * x[order[i]], 1);", 2 * NEAR),
+    "from the last": ("for (i in 1:N) target += normal_lccdf(Y[N + 1 - i] | a * x[N + 1 - i], 1);", ABOVE),
+    "over the places": (f"for (n in order) {{ {LOGS} }}", MIXTURE),
+    "at a place that is kept": (f"for (i in 1:N) {{ int n = order[i]; {LOGS} }}", MIXTURE),
+    "by a counter": (f"int n = N; while (n > 0) {{ {{ {LOGS} }} n -= 1; }}", MIXTURE),
+    "by a function": ("for (n in order) one_lp(Y[n], a * x[n]);", MIXTURE),
+    "group by group": (f"for (k in 0:1) for (n in 1:N) if (c[n] == k) {{ {LOGS} }}", MIXTURE),
+    "group by group, left out": (f"for (k in 0:1) for (n in 1:N) {{ if (c[n] != k) continue; {LOGS} }}", MIXTURE),
+    "one, then the others": (f"target += {MIXED.format(1)}; for (n in 2:N) target += {MIXED.format('n')};", MIXTURE),
+    "chosen ones": ("""for (i in 1:2) target += normal_lpdf(Y[seen[i]] | a * x[seen[i]], 1) + 0.5;
+                       for (i in 1:2) target += normal_lccdf(Y[late[i]] | a * x[late[i]], 1);""",
+                    np.where(IS_LATE, ABOVE, NEAR + 0.5)),
+    "by parameters": ("for (n in 1:N) if (a * x[n] > 0.2) Y[n] ~ normal(a * x[n], 1); else Y[n] ~ normal(0, 3);",
+                      np.where(MEANS > 0.2, NEAR, WIDE)),
+    "in another order, by parameters": (
+        "for (n in order) if (a * x[n] > 0.2) { if (a < 9) Y[n] ~ normal(a * x[n], 1); else Y[n] ~ normal(7, 3); }"
+        " else target += normal_lpdf(Y[n] | 0, 3) + 1;", np.where(MEANS > 0.2, NEAR, WIDE + 1)),
+    "in groups of two sizes": (f"""{GROUPS} for (g in 1:2)
+        Y[s[g]:e[g]] ~ normal_id_glm(to_matrix(x)[s[g]:e[g]], 0, [a]', 1);""", NEAR),
+    "in groups of two sizes, from the last": (f"""{GROUPS} for (i in 1:2) {{ int g = 3 - i;
+        target += normal_id_glm_lpdf(Y[s[g]:e[g]] | to_matrix(x)[s[g]:e[g]], 0, [a]', 1); }}""", NEAR),
+    "column by column": ("for (j in 1:2) for (i in 1:2) target += 0.5 * normal_lpdf(M[i, j] | a, 1);", 0.5 * OF_M),
+    "cell by cell": ("""for (k in 0:3) { int i = k %/% 2; int j = k % 2;
+                      target += 3 * normal_lpdf(M[i + 1, j + 1] | a, 1); }""",
+                     3 * OF_M),
+}  # fmt: skip
+
+
+
+
+@pytest.mark.parametrize("start", range(3))
+def test_they_stand_where_the_data_do(start):
+    """Each case has data of its own in one of three programs."""
+    cases = dict(list(CASES.items())[start::3])
+    data = {f"y{i}": M if "M[" in s else Y for i, (s, _) in enumerate(cases.values())}
+    declared = " ".join(f"{'matrix[2, 2]' if v is M else 'vector[N]'} {n};" for n, v in data.items())
+    blocks = [f"{{ {s.replace('Y[', n + '[').replace('M[', n + '[')} }}" for n, (s, _) in zip(data, cases.values())]
+    module = stanimport.loads(PROGRAM % (declared, "\n".join(blocks)), name="places")
+    fit = stanimport.generate_quantities(module, {**DATA, **data}, previous_fit={"a": A})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LikelihoodWarning)
+        found = fit.to_arviz(posterior_predictive=False, prior=False)["log_likelihood"].data_vars
+    assert set(found) == set(data)
+    for name, (case, (_, expected)) in zip(data, cases.items()):
+        np.testing.assert_allclose(found[name].values[0], expected, rtol=1e-10, err_msg=case)
