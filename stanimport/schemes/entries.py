@@ -4,15 +4,13 @@
 """
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from stanlib.types import REAL, ROW_VECTOR, VECTOR, array
 
 from ..ir import gprob, traversal, typed
 from ..ir.likeness import same_value
 from ..ir.traversal import substituted
-from ..ir.uses import names_in
-from .likelihoods import Likelihoods, Write, is_certain, stands_in
+from ..ir.uses import mentions, names_in
+from .likelihoods import Likelihoods, Write, is_certain, reads_own_entry, whole
 
 
 def of_observations(s: typed.Increment, of: Likelihoods) -> tuple[gprob.Var, tuple[gprob.Expr, ...]] | None:
@@ -50,18 +48,40 @@ def _is_complete(w: Write, of: Likelihoods) -> bool:
 
 
 def _first(w: Write, of: Likelihoods) -> list[gprob.Expr] | None:
-    """The outcomes of an entry in the first iteration of the loop that sets it; None if an entry may hold others."""
+    """The outcomes of an entry in the first iteration of the loop that sets it; None if an entry may hold others.
+
+    Of outcomes that don't come one after the other, their variable.
+    """
     loop = _loop(w)
-    if loop is None or not _reads_own_entry(w):
+    if loop is None or not reads_own_entry(w):
         return None
-    variables = [v for v in of.reached(w.value) if v != w.name]
-    before = [x for v in variables for x in of.writes[v] if any(of.within(x.value))]
-    if not all(stands_in(x, loop) for x in before) or not of.is_anew(loop, variables, w.at):
+    before = of.held_alone(w, loop)
+    if before is None:
         return None
     outcomes = [y for e in (w.value, *(x.value for x in before)) for y in of.within(e)]
     if any(not names_in(y) <= {*of.data, loop.name} for y in outcomes):
         return None
-    return [substituted(y, {loop.name: loop.lower}) for y in outcomes]
+    return [substituted(y if _is_along(y, loop.name) else whole(y), {loop.name: loop.lower}) for y in outcomes]
+
+
+def _is_along(y: gprob.Expr, loop: str) -> bool:
+    """Whether an outcome is the next number, or row, of its variable in every iteration, or a range of any."""
+    return not any(
+        isinstance(i, gprob.Single) and mentions(i, {loop}) and not _steps(i.value, loop)
+        for n in traversal.walk(y) if isinstance(n, gprob.Index) for i in n.indices
+    )  # fmt: skip
+
+
+def _steps(e: gprob.Expr, loop: str) -> bool:
+    """Whether a number is one more in every iteration: the index itself, a constant more, or less."""
+    if isinstance(e, gprob.Var):
+        return e.name == loop
+    if not isinstance(e, gprob.Apply) or e.function.name not in ("add", "subtract"):
+        return False
+    index, constant = e.arguments
+    if e.function.name == "add" and not mentions(index, {loop}):
+        index, constant = constant, index
+    return _steps(index, loop) and not mentions(constant, {loop})
 
 
 def _loop(w: Write) -> gprob.For | None:
@@ -73,20 +93,3 @@ def _loop(w: Write) -> gprob.For | None:
         if isinstance(t, gprob.For) and isinstance(counted, gprob.Var) and t.name == counted.name:
             return t if isinstance(t.lower, gprob.Const) else None
     return None
-
-
-def _reads_own_entry(w: Write) -> bool:
-    """Whether a statement reads no other entry of its vector than the one that it sets."""
-    assert w.place is not None
-    return all(same_value(e, w.place.read()) for e in _readings(w.value, w.name))
-
-
-def _readings(e: traversal.Node, name: str) -> Iterator[gprob.Expr]:
-    """The parts of a variable that an expression reads; the variable itself where it reads it whole."""
-    if isinstance(e, gprob.Var) and e.name == name:
-        yield e
-    elif isinstance(e, gprob.Index) and isinstance(e.base, gprob.Var) and e.base.name == name:
-        yield e
-    else:
-        for child in traversal.children(e):
-            yield from _readings(child, name)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from typing import NamedTuple, TypeGuard
 
 from ..ir import gprob, traversal, typed
+from ..ir.likeness import same_value
 from ..ir.uses import declared, leaves, loop_indices, mentions, names_in
 from .sites import root
 
@@ -95,12 +96,15 @@ class Likelihoods:
     def _seen(self, s: typed.Increment, w: Write, outcome: gprob.Expr) -> gprob.Expr:
         """An outcome that a variable holds, as it stands where it is the same at the increment, else its variable."""
         path = self.around(s)
-        indices = {t.name for t in path if isinstance(t, (gprob.For, gprob.ForEach))}
-        at = self.places.get(id(s), ((), 0))[1]
-        if all(n in indices or self._stays(n, w.at, at, path) for n in names_in(outcome) - self.data):
-            return outcome
-        named = root(outcome)
-        return next((n for n in traversal.walk(outcome) if isinstance(n, gprob.Var) and n.name == named), outcome)
+        around, at = {id(t) for t in path}, self.places.get(id(s), ((), 0))[1]
+        shared = {t.name for t in w.path if isinstance(t, (gprob.For, gprob.ForEach)) and id(t) in around}
+        unknown = {n for n in names_in(outcome) - self.data - shared if not self._stays(n, w.at, at, path)}
+        loops = [t for t in w.path if isinstance(t, gprob.For) and t.name in unknown]
+        alone = not unknown or reads_own_entry(w) and all(self.held_alone(w, t) is not None for t in loops)
+        where = _read_by(s.value, w, unknown) if alone else None
+        if where is not None:
+            return traversal.substituted(outcome, where)
+        return whole(outcome)
 
     def _stays(self, name: str, start: int, end: int, path: Path) -> bool:
         """Whether a variable of the body is what it was at an earlier statement still at one with a path."""
@@ -109,6 +113,13 @@ class Likelihoods:
         return declared_in is not None and all(id(t) in around for t in declared_in) and all(
             not start <= w.at < end and all(id(t) in around for t in w.path if not isinstance(t, gprob.If))
             for w in self.writes.get(name, ()))  # fmt: skip
+
+    def held_alone(self, w: Write, loop: gprob.For) -> list[Write] | None:
+        """What gives a statement of a loop densities beside its own; None if some are of other iterations."""
+        variables = [v for v in self.reached(w.value) if v != w.name]
+        before = [x for v in variables for x in self.writes[v] if any(self.within(x.value))]
+        known = all(stands_in(x, loop) for x in before) and self.is_anew(loop, variables, w.at)
+        return before if known else None
 
     def is_anew(self, loop: gprob.For, variables: Collection[str], at: int) -> bool:
         """Whether no variable brings densities along to the statement `at` of a loop from iterations before."""
@@ -121,6 +132,24 @@ class Likelihoods:
         if inside and inside[0].at < at and inside[0].place is None and inside[0].path[-1] is loop:
             inside = inside[:1]  # it sets all of the variable, whatever comes after
         return all(w.at < at and is_certain(w, loop) and not mentions(w.value, around) for w in inside)
+
+
+def reads_own_entry(w: Write) -> bool:
+    """Whether a statement reads no other entry of its variable than the one that it sets."""
+    if w.place is None:
+        return not mentions(w.value, {w.name})
+    own = [i for t in w.place.steps for i in t.indices]
+    return all(len(e) == len(own) and all(map(_same_index, e, own)) for e in _entries(w.value, w.name))
+
+
+def _same_index(a: gprob.IndexExpr, b: gprob.IndexExpr) -> bool:
+    return isinstance(a, gprob.Single) and isinstance(b, gprob.Single) and same_value(a.value, b.value)
+
+
+def whole(outcome: gprob.Expr) -> gprob.Expr:
+    """The variable that an outcome is of, if it is one's alone."""
+    named = root(outcome)
+    return next((n for n in traversal.walk(outcome) if isinstance(n, gprob.Var) and n.name == named), outcome)
 
 
 def stands_in(w: Write, loop: gprob.For) -> bool:
@@ -148,3 +177,41 @@ def _places(places: Sequence[object]) -> Iterator[gprob.Place]:
             yield p
         elif isinstance(p, tuple):
             yield from _places(p)
+
+
+def _read_by(e: gprob.Expr, w: Write, names: Set[str]) -> dict[str, gprob.Expr] | None:
+    """The indices by which an expression reads entries that a statement sets, in place of those of that, by name.
+
+    `lp[n, k] = normal_lpdf(y[n] | m[k], 1);` of other loops is of y[i] where `lp[i]` is read. None if some are unknown.
+    """
+    written = [] if w.place is None else [i for t in w.place.steps for i in t.indices]
+    read = list(_entries(e, w.name))
+    found: dict[str, gprob.Expr] = {}
+    for name in names:
+        at = next((k for k, i in enumerate(written) if isinstance(i, gprob.Single) and _is(i.value, name)), None)
+        given = [r[at] for r in read if at is not None and at < len(r)]
+        first = given[0] if given else None
+        if len(given) < len(read) or not isinstance(first, gprob.Single):
+            return None
+        if not all(_same_index(i, first) for i in given):
+            return None
+        found[name] = first.value
+    return found
+
+
+def _is(e: gprob.Expr, name: str) -> bool:
+    return isinstance(e, gprob.Var) and e.name == name
+
+
+def _entries(e: traversal.Node, name: str) -> Iterator[list[gprob.IndexExpr]]:
+    """All indices of each part of a variable that an expression reads; none of one that it reads whole."""
+    indices: list[gprob.IndexExpr] = []
+    base = e
+    while isinstance(base, gprob.Index):
+        indices[:0] = base.indices
+        base = base.base
+    if isinstance(base, gprob.Var) and base.name == name:
+        yield indices
+        return
+    for child in traversal.children(e):
+        yield from _entries(child, name)

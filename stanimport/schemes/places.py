@@ -26,23 +26,35 @@ def with_places(program: gprob.Program, names: Fresh) -> gprob.Program:
     """The program, with statements at its end that tell where outcomes stand which come in another order."""
     data = {v.symbol: v.name for v in (*program.data, *program.transformed_data_variables)}
     found = _Places(program.model, data, names)
-    return replace(program, model=(*program.model, *found.statements())) if found.sites else program
+    return replace(program, model=(*program.model, *found.statements())) if found.sites or found.unknown else program
 
 
 class _Places:
     """`data` are the names of variables by their symbols."""
 
     def __init__(self, model: Stmts, data: Mapping[str, str], names: Fresh):
-        self.model, self.names = model, names
+        self.model, self.data, self.names = model, data, names
         given = [s.name for s in model if isinstance(s, gprob.Sample)]
         bound = [n for s in walk_statements(model) if isinstance(s, gprob.Bind) for n in writes(s)]
         self.dynamic = depending(model, [*given, *bound])
-        found = [(s, path, y) for s, path in leaves(model) if (y := self._outcome(s, data)) is not None
+        found = [(s, path, y) for s, path in leaves(model) if (y := self._outcome(s)) is not None
                  and (is_scalar(y.type) or any(isinstance(t, _LOOPS) for t in path))]  # fmt: skip
         mixed = {root(y) for _, path, y in found if not _is_in_order(y, path)}
         self.sites = {id(s): y for s, _, y in found if root(y) in mixed}
+        told = {id(s) for s, _, _ in found}
+        self.unknown = [s for s, path in leaves(model) if isinstance(s, gprob.Factor) and id(s) not in told
+                        and self._is_unknown(s, path)]  # fmt: skip
 
-    def _outcome(self, s: gprob.Stmt, data: Mapping[str, str]) -> gprob.Expr | None:
+    def _is_unknown(self, s: gprob.Factor, path: Sequence[gprob.Stmt]) -> bool:
+        """Whether an increment holds log densities of numbers of its variable in an order that does not show."""
+        found = outcomes(s)
+        if s.jacobian or not any(self.data.get(root(y) or "") in _named(s) for y in found):
+            return False
+        if is_scalar(s.value.type):
+            return any(isinstance(t, _LOOPS) for t in path)
+        return bool(s.outcomes) and any(isinstance(y, gprob.Var) for y in s.outcomes)
+
+    def _outcome(self, s: gprob.Stmt) -> gprob.Expr | None:
         """The numbers that a statement observes, of the variable that its site is called after; None for others."""
         if isinstance(s, gprob.Observe):
             found = [s.value]
@@ -50,8 +62,7 @@ class _Places:
             found = outcomes(s)
         else:
             return None
-        named = {s.site, re.sub(r"__\d+$", "", s.site)}
-        every = [y for y in found if data.get(root(y) or "") in named]
+        every = [y for y in found if self.data.get(root(y) or "") in _named(s)]
         if not every or not all(same_value(y, every[0]) for y in every):
             return None
         return every[0] if dimensions(every[0].type) < 2 and not mentions(every[0], self.dynamic) else None
@@ -65,7 +76,13 @@ class _Places:
             if any(isinstance(t, gprob.Factor) for t in inside) or needed & {n for t in inside for n in writes(t)}:
                 kept.insert(0, s)
                 needed |= {n for t in inside for n in reads(t)}
-        return self._renamed(tuple(kept))
+        return (*self._renamed(tuple(kept)), *map(self._of_one, self.unknown))
+
+    def _of_one(self, s: gprob.Factor) -> gprob.Factor:
+        """What tells of one place where an increment has many log densities: that theirs are not known."""
+        variables = (n for y in outcomes(s) for n in traversal.walk(y) if isinstance(n, gprob.Var))
+        whole = next(n for n in variables if self.data.get(n.name) in _named(s))
+        return replace(s, value=gprob.int_const(0, s.span), outcomes=(whole,), place=True)
 
     def _copied(self, body: Sequence[gprob.Stmt], by_parameters: bool = False) -> Iterator[gprob.Stmt]:
         """Where parameters choose between the sides of a branch, the outcomes of both: each loop goes through all."""
@@ -100,6 +117,11 @@ class _Places:
             return node
 
         return traversal.rewrite(body, change)
+
+
+def _named(s: gprob.Observe | gprob.Factor) -> set[str]:
+    """The variables that a site may be called after."""
+    return {s.site, re.sub(r"__\d+$", "", s.site)}
 
 
 def _is_in_order(y: gprob.Expr, path: Sequence[gprob.Stmt]) -> bool:

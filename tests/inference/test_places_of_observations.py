@@ -25,6 +25,7 @@ OF_M = stats.norm.logpdf(M, A[:, None, None], 1)
 LOGS = """vector[2] ps = log([0.3, 0.7]'); ps[1] += normal_lpdf(Y[n] | a * x[n], 1); ps[2] += normal_lpdf(Y[n] | 0, 3);
           target += log_sum_exp(ps);"""
 GROUPS = "array[2] int s = {1, 4}; array[2] int e = {3, 4};"
+TERMS = "vector[N] lp; for (n in 1:N) lp[n] = normal_lpdf(Y[{0}] | a * x[{0}], 1);"
 IS_LATE = np.isin(np.arange(N), np.array(LATE) - 1)
 MIXED = "log_mix(0.3, normal_lpdf(Y[{0}] | a * x[{0}], 1), normal_lpdf(Y[{0}] | 0, 3))"
 CASES = {
@@ -53,9 +54,34 @@ CASES = {
     "cell by cell": ("""for (k in 0:3) { int i = k %/% 2; int j = k % 2;
                       target += 3 * normal_lpdf(M[i + 1, j + 1] | a, 1); }""",
                      3 * OF_M),
+    "read from the last": (f"{TERMS.format('n')} for (n in 1:N) target += lp[N + 1 - n];", NEAR),
+    "read in another order": (f"{TERMS.format('n')} for (n in 1:N) target += lp[order[n]];", NEAR),
+    "read by the other index": ("""matrix[2, 2] lp;
+        for (n in 1:2) for (k in 1:2) lp[n, k] = normal_lpdf(M[n, k] | a, 1);
+        for (n in 1:2) for (k in 1:2) target += lp[k, n];""", OF_M),
+    "components read in another order": ("""vector[N] l; vector[N] w; for (n in 1:N) {
+        l[n] = log(0.3) + normal_lpdf(Y[n] | a * x[n], 1); w[n] = log(0.7) + normal_lpdf(Y[n] | 0, 3); }
+        for (n in 1:N) target += log_sum_exp(l[order[n]], w[order[n]]);""", MIXTURE),
+    "components of other places": ("""matrix[N, 2] l; for (k in 1:2) for (n in 1:N)
+        l[n, k] = k == 1 ? log(0.3) + normal_lpdf(Y[order[n]] | a * x[order[n]], 1) :
+                           log(0.7) + normal_lpdf(Y[order[n]] | 0, 3);
+        for (n in 1:N) target += log_sum_exp(l[n]);""", MIXTURE),
 }  # fmt: skip
+UNORDERED = {
+    "other places as one": f"{TERMS.format('order[n]')} target += sum(lp);",
+    "from the last as one": f"{TERMS.format('N + 1 - n')} target += lp;",
+    "put elsewhere": f"{TERMS.format('n').replace('lp[n]', 'lp[order[n]]')} for (n in 1:N) target += lp[n];",
+    "sorted": "sort_desc(Y) ~ normal(a, 1);",
+}
 
 
+def program(cases: dict[str, str], data: dict[str, np.ndarray]):
+    """A module of cases that have data of their own, and its fit to these."""
+    declared = " ".join(f"{'matrix[2, 2]' if v is M else 'vector[N]'} {n};" for n, v in data.items())
+    blocks = [f"{{ {s.replace('Y[', n + '[').replace('M[', n + '[').replace('(Y)', f'({n})')} }}"
+              for n, s in zip(data, cases.values())]  # fmt: skip
+    module = stanimport.loads(PROGRAM % (declared, "\n".join(blocks)), name="places")
+    return stanimport.generate_quantities(module, {**DATA, **data}, previous_fit={"a": A})
 
 
 @pytest.mark.parametrize("start", range(3))
@@ -63,13 +89,25 @@ def test_they_stand_where_the_data_do(start):
     """Each case has data of its own in one of three programs."""
     cases = dict(list(CASES.items())[start::3])
     data = {f"y{i}": M if "M[" in s else Y for i, (s, _) in enumerate(cases.values())}
-    declared = " ".join(f"{'matrix[2, 2]' if v is M else 'vector[N]'} {n};" for n, v in data.items())
-    blocks = [f"{{ {s.replace('Y[', n + '[').replace('M[', n + '[')} }}" for n, (s, _) in zip(data, cases.values())]
-    module = stanimport.loads(PROGRAM % (declared, "\n".join(blocks)), name="places")
-    fit = stanimport.generate_quantities(module, {**DATA, **data}, previous_fit={"a": A})
+    fit = program({n: s for n, (s, _) in cases.items()}, data)
     with warnings.catch_warnings():
         warnings.simplefilter("error", LikelihoodWarning)
         found = fit.to_arviz(posterior_predictive=False, prior=False)["log_likelihood"].data_vars
     assert set(found) == set(data)
     for name, (case, (_, expected)) in zip(data, cases.items()):
         np.testing.assert_allclose(found[name].values[0], expected, rtol=1e-10, err_msg=case)
+
+
+def test_an_order_that_does_not_show_is_told():
+    """Of each of the cases, which have data of their own."""
+    data = {f"y{i}": Y for i in range(len(UNORDERED))}
+    fit = program(UNORDERED, data)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = fit.to_arviz(posterior_predictive=False, prior=False)["log_likelihood"].data_vars
+    told = sorted(str(w.message) for w in caught if issubclass(w.category, LikelihoodWarning))
+    assert set(found) == set(data) and len(told) == len(data)
+    assert all(f"densities of {name} in the order in which" in one for name, one in zip(data, told))
+    for name, means in zip(data, [MEANS, MEANS, MEANS, A[:, None]]):
+        ordered = np.sort(found[name].values[0]), np.sort(stats.norm.logpdf(Y, means, 1))
+        np.testing.assert_allclose(*ordered, rtol=1e-10)

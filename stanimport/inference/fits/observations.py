@@ -22,7 +22,7 @@ from ..density.posterior import Posterior, log_prob
 from ..modules import anew, for_numpyro, observing_apart, told_apart
 from ..precision import TRACING, double_precision
 from .discrete import observing
-from .positions import in_order, is_observation, positions, variable_of
+from .positions import UNORDERED, in_order, is_observation, positions, variable_of
 from .prior_draws import NoPriorError, prior_draws
 from .replications import ReplicationWarning, Replicator, over_draws, warn_of_others, warn_of_outside
 from .summed import summed
@@ -47,7 +47,8 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
 
     Where statements observe a part of a variable, or sums of its log densities, the program's own `log_lik` if there is
     one, else a warning: what `target +=` adds for the rest, as for censored data, is in no log density of an
-    observation. One sum for a whole variable is left out.
+    observation, and so for log densities of which it is not known whether they come as the data do. One sum for a whole
+    variable is left out.
     """
     posterior = posterior_of(fit)
     with marked():
@@ -55,8 +56,8 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
     parts = _parts(fit, {n: _width(v) - _width(_present(v)) for n, v in every.items()}, places)
     known = {n: _present(v) for n, v in _together(fit, posterior, every, places).items()}
     own = fit.variables.get("log_lik")
-    without = _without(fit)
-    if (parts or without) and own is not None:
+    without, unordered = _without(fit), _unordered(fit, every, places)
+    if (parts or without or unordered) and own is not None:
         return {"log_lik": own}
     whole = {p.variable for p in parts if p.is_whole}
     made = _merged(known, fit.program, whole)
@@ -65,7 +66,18 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
     for s in without:
         told = f"leaves out what line {s.line} adds to the target, which depends on {', '.join(s.data)}"
         warn(f"the log likelihood {told}: it is no log density of single observations", LikelihoodWarning)
+    for name in unordered:
+        warn(f"the log likelihood has the log densities of {name} in the order in which the program computes them: "
+             f"{UNORDERED}", LikelihoodWarning)  # fmt: skip
     return made
+
+
+def _unordered(
+    fit: Result, terms: Mapping[str, np.ndarray], places: Mapping[str, np.ndarray | str]
+) -> list[str]:
+    """The variables of which as many log densities as they have numbers are in an order that is not known."""
+    found = {variable_of(n, fit.program): _width(v) for n, v in terms.items() if places.get(n) is UNORDERED}
+    return [n for n, width in found.items() if 1 < width == np.size(fit.data.get(n, 0.0))]
 
 
 def _without(fit: Result) -> list[Unobserved]:

@@ -18,7 +18,7 @@ import numpy as np
 from numpyro import handlers
 from numpyro.distributions import Unit
 
-from stanlib.outcome_places import told
+from stanlib.outcome_places import Told, told
 from stanlib.ppl.numpyro import Terms
 from stanlib.predicted import laws_to_draw_from
 from stanlib.program import Program
@@ -29,6 +29,7 @@ from ..density.seeding import seeded
 
 EXPRESSION = "a statement observes an expression of it"
 ALIKE = "statements observe parts of it, which can't be told apart for it has equal components"
+UNORDERED = "it does not show which number of it each log density is of"
 _SEED = 20_230_517  # of what the data are moved by
 
 
@@ -48,13 +49,17 @@ def trace_of(posterior: Posterior, key: jax.Array | np.ndarray, parameters: Mapp
     given = handlers.substitute(model, data=dict(parameters))
     with laws_to_draw_from(), told() as places:
         trace: Mapping[str, Any] = handlers.trace(seeded(given, key)).get_trace()
-    return {n: _with_outcomes(s, places.of(n)) for n, s in trace.items()}
+    return {n: _with_outcomes(s, places) for n, s in trace.items()}
 
 
-def _with_outcomes(site: Mapping[str, Any], outcomes: np.ndarray | None) -> Mapping[str, Any]:
+def _with_outcomes(site: Mapping[str, Any], places: Told) -> Mapping[str, Any]:
     """A site, with the outcomes that its log densities are of as its value, where the model tells one for each."""
-    if outcomes is None or not isinstance(site.get("fn"), Terms) or np.shape(site["value"]) != outcomes.shape:
+    name = site["name"]
+    if name not in places.outcomes or not isinstance(site.get("fn"), Terms):
         return site
+    outcomes = places.of(name)
+    if outcomes is None or np.shape(site["value"]) != outcomes.shape:
+        return {**site, UNORDERED: True}
     return {**site, "value": outcomes}
 
 
@@ -73,8 +78,8 @@ def positions(posterior: Posterior, key: jax.Array, trace: Mapping[str, Any]) ->
     found: dict[str, np.ndarray | str] = {}
     for name, value in sites.items():
         variable = variable_of(name, posterior.program)
-        if variable not in data or _array(value) is None:
-            found[name] = EXPRESSION
+        if variable not in data or _array(value) is None or UNORDERED in trace[name]:
+            found[name] = UNORDERED if UNORDERED in trace[name] else EXPRESSION
             continue
         where = _by_moved(np.asarray(value), data[variable], again.get(name), moved[variable])
         if where is None:  # which statements run depends on the outcomes
@@ -83,8 +88,9 @@ def positions(posterior: Posterior, key: jax.Array, trace: Mapping[str, Any]) ->
             if where is None:
                 where = _by_values(np.asarray(value), data[variable], shuffled, mixed[variable])
         away = [(observed.get(name), there[variable]) for there, observed in far if variable in there]
-        is_one = isinstance(where, str) or all(_stays(where, *a) for a in away)
-        found[name] = where if is_one else EXPRESSION
+        if not isinstance(where, str) and not all(_stays(where, *a) for a in away):
+            where = EXPRESSION if (np.diff(where.ravel()) > 0).all() else UNORDERED
+        found[name] = where
     return found
 
 
