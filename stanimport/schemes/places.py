@@ -38,12 +38,20 @@ class _Places:
         bound = [n for s in walk_statements(model) if isinstance(s, gprob.Bind) for n in writes(s)]
         self.dynamic = depending(model, [*given, *bound])
         found = [(s, path, y) for s, path in leaves(model) if (y := self._outcome(s)) is not None
-                 and (is_scalar(y.type) or any(isinstance(t, _LOOPS) for t in path))]  # fmt: skip
+                 and (is_scalar(y.type) or any(isinstance(t, _LOOPS) for t in path))
+                 and not any(map(self._is_left_by_parameters, path))]  # fmt: skip
         mixed = {root(y) for _, path, y in found if not _is_in_order(y, path)}
         self.sites = {id(s): y for s, _, y in found if root(y) in mixed}
         told = {id(s) for s, _, _ in found}
         self.unknown = [s for s, path in leaves(model) if isinstance(s, gprob.Factor) and id(s) not in told
                         and self._is_unknown(s, path)]  # fmt: skip
+
+    def _is_left_by_parameters(self, s: gprob.Stmt) -> bool:
+        """Whether parameters decide when a `while` is left: without what they decide it might never end."""
+        return isinstance(s, gprob.While) and any(
+            isinstance(t, BREAKS) and any(isinstance(u, gprob.If) and mentions(u.condition, self.dynamic) for u in path)
+            for t, path in leaves((s,))
+        )
 
     def _is_unknown(self, s: gprob.Factor, path: Sequence[gprob.Stmt]) -> bool:
         """Whether an increment holds log densities of numbers of its variable in an order that does not show."""
@@ -93,7 +101,7 @@ class _Places:
             elif isinstance(s, gprob.If):
                 yield from self._branch(s, by_parameters)
             elif not by_parameters and not reads(s) & self.dynamic and not {*writes(s)} & self.dynamic:
-                if isinstance(s, _LOOPS):
+                if isinstance(s, _LOOPS) and not self._is_left_by_parameters(s):
                     yield traversal.with_bodies(s, lambda b: tuple(self._copied(b)))
                 elif isinstance(s, (gprob.Declare, gprob.Assign, gprob.Unpack, *BREAKS)):
                     yield s
