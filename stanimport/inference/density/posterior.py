@@ -38,6 +38,7 @@ from .seeding import seeded
 if TYPE_CHECKING:
     from stanlib.program import Module
 
+Site = dict[str, Any]  # NumPyro's message of it
 _NO_KEY = np.zeros(2, np.uint32)
 
 
@@ -75,7 +76,7 @@ class Posterior(Evaluated["Posterior"]):
         """The shapes of the parameters, without computing anything."""
         found: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
 
-        def place(site: dict[str, Any]) -> Any:
+        def place(site: Site) -> Any:
             shape = tuple(site["fn"].shape())
             transform = biject_to(site["fn"].support)
             found[site["name"]] = tuple(transform.inverse_shape(shape)), shape
@@ -93,10 +94,10 @@ class Posterior(Evaluated["Posterior"]):
         """Whether the model samples the parameters that its program declares, and nothing else."""
         return self.program.scheme in ("comprehensive", "mixed")
 
-    def _until(self, is_last: Callable[[str], bool], place: Callable[[dict[str, Any]], object]) -> None:
+    def _until(self, is_last: Callable[[str], bool], place: Callable[[Site], object]) -> None:
         """Run the model with values put in by site of a parameter, to the last one: what is behind it takes longest."""
 
-        def placed(site: dict[str, Any]) -> object:
+        def placed(site: Site) -> object:
             if not is_parameter(site):
                 return None
             value = place(site)
@@ -107,7 +108,7 @@ class Posterior(Evaluated["Posterior"]):
         with contextlib.suppress(Enough):
             self.with_values(placed)
 
-    def _of_parameters(self, place: Callable[[dict[str, Any]], object]) -> None:
+    def _of_parameters(self, place: Callable[[Site], object]) -> None:
         """The same of a model whose sites are known."""
         left = set(self.names)
 
@@ -119,12 +120,12 @@ class Posterior(Evaluated["Posterior"]):
             self._until(is_last, place)
 
     def with_values(
-        self, place: Callable[[dict[str, Any]], object], key: Array | np.ndarray = _NO_KEY
-    ) -> dict[str, dict[str, Any]]:
+        self, place: Callable[[Site], object], key: Array | np.ndarray = _NO_KEY
+    ) -> dict[str, Site]:
         """The trace of the model, with values put in by site; `key` is for what the model draws itself."""
         # The data are bound to the model: handlers have arguments with names of their own.
         given = handlers.substitute(partial(self.module.model, **self.inputs), substitute_fn=place)
-        trace: dict[str, dict[str, Any]] = handlers.trace(seeded(given, key)).get_trace()
+        trace: dict[str, Site] = handlers.trace(seeded(given, key)).get_trace()
         return trace
 
     # --- functions of a point, for JAX to transform --------------------------------------------------------------
@@ -138,16 +139,16 @@ class Posterior(Evaluated["Posterior"]):
             at += size
         return out
 
-    def trace(self, point: Array) -> tuple[dict[str, dict[str, Any]], Any]:
+    def trace(self, point: Array) -> tuple[dict[str, Site], Any]:
         """The model's trace at a point, and the log Jacobian of the constraining transform there."""
         return self._trace_of(self.split(point))
 
-    def _trace_of(self, values: Mapping[str, object]) -> tuple[dict[str, dict[str, Any]], Any]:
+    def _trace_of(self, values: Mapping[str, object]) -> tuple[dict[str, Site], Any]:
         """The same of the unconstrained parameters by name."""
         require_density(self.program)
         jacobian: list[Any] = []
 
-        def place(site: dict[str, Any]) -> Any:
+        def place(site: Site) -> Any:
             if not is_parameter(site):
                 return None
             transform, free = biject_to(site["fn"].support), values[site["name"]]
@@ -159,7 +160,7 @@ class Posterior(Evaluated["Posterior"]):
         trace, total = self.with_values(place), sum(jacobian, start=0.0)
         return trace, jnp.where(jnp.isnan(total), -jnp.inf, total) if jacobian else total  # NaN where bounds cross
 
-    def at(self, parameters: Mapping[str, object]) -> dict[str, dict[str, Any]]:
+    def at(self, parameters: Mapping[str, object]) -> dict[str, Site]:
         """The model's trace with values of the parameters in their domains, by the names of their leaves."""
         return self.with_values(lambda site: parameters[site["name"]] if is_parameter(site) else None)
 
@@ -218,9 +219,9 @@ class Posterior(Evaluated["Posterior"]):
 
     def constrain(self, point: Array) -> dict[str, Any]:
         """The parameters in their domains, by name."""
-        free, values = self.split(point), dict[str, Any]()
+        free, values = self.split(point), dict[str, object]()
 
-        def place(site: dict[str, Any]) -> object:
+        def place(site: Site) -> object:
             name = site["name"]
             values[name] = biject_to(site["fn"].support)(free[name])
             return values[name]
@@ -255,7 +256,7 @@ class Posterior(Evaluated["Posterior"]):
         """A point with these parameters, the others from the point `default`; and which of them are in their domain."""
         free, inside = self.split(default), {}
 
-        def place(site: dict[str, Any]) -> Any:
+        def place(site: Site) -> Any:
             name, support = site["name"], site["fn"].support
             transform = biject_to(support)
             if name in parameters:
@@ -274,7 +275,7 @@ class Posterior(Evaluated["Posterior"]):
         """
         found = {}
 
-        def place(site: dict[str, Any]) -> Array:
+        def place(site: Site) -> Array:
             value, transform = jnp.asarray(parameters[site["name"]]), biject_to(site["fn"].support)
             found[site["name"]] = jnp.allclose(transform(transform._inverse(value)), value, rtol=1e-4, atol=1e-6)
             return value
