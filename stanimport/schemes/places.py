@@ -16,10 +16,12 @@ from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
 from ..ir.likeness import same_value
 from ..ir.uses import BREAKS, depending, leaves, mentions, outcomes, reads, walk_statements, writes
+from .likelihoods import whole
 from .sites import root
 
 Stmts = tuple[gprob.Stmt, ...]
 _LOOPS = (gprob.For, gprob.ForEach, gprob.While)
+_COMPUTING = (gprob.Declare, gprob.Assign, gprob.Unpack, *BREAKS)
 
 
 def with_places(program: gprob.Program, names: Fresh) -> gprob.Program:
@@ -38,19 +40,21 @@ class _Places:
         bound = [n for s in walk_statements(model) if isinstance(s, gprob.Bind) for n in writes(s)]
         self.dynamic = depending(model, [*given, *bound])
         found = [(s, path, y) for s, path in leaves(model) if (y := self._outcome(s)) is not None
-                 and (is_scalar(y.type) or any(isinstance(t, _LOOPS) for t in path))
-                 and not any(map(self._is_left_by_parameters, path))]  # fmt: skip
+                 and (is_scalar(y.type) or isinstance(y, gprob.Apply) or any(isinstance(t, _LOOPS) for t in path))
+                 and all(self._goes_by_data(t) for t in path if isinstance(t, _LOOPS))]  # fmt: skip
         mixed = {root(y) for _, path, y in found if not _is_in_order(y, path)}
         self.sites = {id(s): y for s, _, y in found if root(y) in mixed}
         told = {id(s) for s, _, _ in found}
         self.unknown = [s for s, path in leaves(model) if isinstance(s, gprob.Factor) and id(s) not in told
                         and self._is_unknown(s, path)]  # fmt: skip
 
-    def _is_left_by_parameters(self, s: gprob.Stmt) -> bool:
-        """Whether parameters decide when a `while` is left: without what they decide it might never end."""
-        return isinstance(s, gprob.While) and any(
+    def _goes_by_data(self, loop: gprob.Stmt) -> bool:
+        """Whether no parameter decides how long a loop goes on: a `while` without what they decide might never end."""
+        if reads(loop) & self.dynamic or {*writes(loop)} & self.dynamic:
+            return False
+        return not isinstance(loop, gprob.While) or not any(
             isinstance(t, BREAKS) and any(isinstance(u, gprob.If) and mentions(u.condition, self.dynamic) for u in path)
-            for t, path in leaves((s,))
+            for t, path in leaves((loop,))
         )
 
     def _is_unknown(self, s: gprob.Factor, path: Sequence[gprob.Stmt]) -> bool:
@@ -88,23 +92,24 @@ class _Places:
 
     def _of_one(self, s: gprob.Factor) -> gprob.Factor:
         """What tells of one place where an increment has many log densities: that theirs are not known."""
-        variables = (n for y in outcomes(s) for n in traversal.walk(y) if isinstance(n, gprob.Var))
-        whole = next(n for n in variables if self.data.get(n.name) in _named(s))
-        return replace(s, value=gprob.int_const(0, s.span), outcomes=(whole,), place=True)
+        variable = next(whole(y) for y in outcomes(s) if self.data.get(root(y) or "") in _named(s))
+        return replace(s, value=gprob.int_const(0, s.span), outcomes=(variable,), place=True)
 
     def _copied(self, body: Sequence[gprob.Stmt], by_parameters: bool = False) -> Iterator[gprob.Stmt]:
         """Where parameters choose between the sides of a branch, the outcomes of both: each loop goes through all."""
         for s in body:
             y = self.sites.get(id(s))
             if y is not None and isinstance(s, (gprob.Observe, gprob.Factor)):
-                yield gprob.Factor(s.span, s.site, y, outcomes=(y,), place=True)
+                yield gprob.Factor(s.span, s.site, _selected(y), outcomes=(y,), place=True)
             elif isinstance(s, gprob.If):
                 yield from self._branch(s, by_parameters)
-            elif not by_parameters and not reads(s) & self.dynamic and not {*writes(s)} & self.dynamic:
-                if isinstance(s, _LOOPS) and not self._is_left_by_parameters(s):
+            elif by_parameters:
+                continue
+            elif isinstance(s, _LOOPS):
+                if self._goes_by_data(s):
                     yield traversal.with_bodies(s, lambda b: tuple(self._copied(b)))
-                elif isinstance(s, (gprob.Declare, gprob.Assign, gprob.Unpack, *BREAKS)):
-                    yield s
+            elif isinstance(s, _COMPUTING) and not (reads(s) | {*writes(s)}) & self.dynamic:
+                yield s
 
     def _branch(self, s: gprob.If, by_parameters: bool) -> Iterator[gprob.Stmt]:
         if mentions(s.condition, self.dynamic):
@@ -132,12 +137,25 @@ def _named(s: gprob.Observe | gprob.Factor) -> set[str]:
     return {s.site, re.sub(r"__\d+$", "", s.site)}
 
 
+def _selected(y: gprob.Expr) -> gprob.Expr:
+    """The number that an outcome is a function of: y[i] in log(y[i]); else the outcome, as segment(y, i, 1)."""
+    while isinstance(y, (gprob.Apply, gprob.Promote)):
+        parts = y.arguments if isinstance(y, gprob.Apply) else (y.value,)
+        part = next(a for a in parts if root(a) == root(y))
+        if isinstance(y, gprob.Apply) and not is_scalar(part.type):
+            return y
+        y = part
+    return y
+
+
 def _is_in_order(y: gprob.Expr, path: Sequence[gprob.Stmt]) -> bool:
     """Whether the loops around an outcome go through its variable from the first number to the last."""
-    indices: list[gprob.IndexExpr] = []
+    y, indices = _selected(y), list[gprob.IndexExpr]()
     while isinstance(y, (gprob.Index, gprob.Promote)):
         indices[:0] = y.indices if isinstance(y, gprob.Index) else ()
         y = y.base if isinstance(y, gprob.Index) else y.value
+    if any(isinstance(i, gprob.Multi) for n in traversal.walk(y) if isinstance(n, gprob.Index) for i in n.indices):
+        return False
     loops = [s for s in path if not isinstance(s, gprob.If)]
     numbers = [i.value.name for i in indices if isinstance(i, gprob.Single) and isinstance(i.value, gprob.Var)]
     if not all(isinstance(s, gprob.For) for s in loops) or len(numbers) < len(indices):

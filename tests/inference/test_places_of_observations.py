@@ -54,6 +54,8 @@ CASES = {
     "cell by cell": ("""for (k in 0:3) { int i = k %/% 2; int j = k % 2;
                       target += 3 * normal_lpdf(M[i + 1, j + 1] | a, 1); }""",
                      3 * OF_M),
+    "of logarithms": ("for (i in 1:N) target += 2 * normal_lpdf(log(Y[order[i]]) | a, 1);",
+                      2 * stats.norm.logpdf(np.log(Y), A[:, None], 1)),
     "read from the last": (f"{TERMS.format('n')} for (n in 1:N) target += lp[N + 1 - n];", NEAR),
     "read in another order": (f"{TERMS.format('n')} for (n in 1:N) target += lp[order[n]];", NEAR),
     "read by the other index": ("""matrix[2, 2] lp;
@@ -72,6 +74,8 @@ UNORDERED = {
     "from the last as one": f"{TERMS.format('N + 1 - n')} target += lp;",
     "put elsewhere": f"{TERMS.format('n').replace('lp[n]', 'lp[order[n]]')} for (n in 1:N) target += lp[n];",
     "sorted": "sort_desc(Y) ~ normal(a, 1);",
+    "logarithms one by one": "for (i in 1:N) log(Y[order[i]]) ~ normal(a, 1);",
+    "logarithms as one": "log(Y[order]) ~ normal(a, 1);",
 }
 
 
@@ -108,6 +112,7 @@ def test_an_order_that_does_not_show_is_told():
     told = sorted(str(w.message) for w in caught if issubclass(w.category, LikelihoodWarning))
     assert set(found) == set(data) and len(told) == len(data)
     assert all(f"densities of {name} in the order in which" in one for name, one in zip(data, told))
-    for name, means in zip(data, [MEANS, MEANS, MEANS, A[:, None]]):
-        ordered = np.sort(found[name].values[0]), np.sort(stats.norm.logpdf(Y, means, 1))
+    logs, means = np.log(Y), A[:, None]
+    for name, outcomes, m in zip(data, [Y, Y, Y, Y, logs, logs], [MEANS, MEANS, MEANS, means, means, means]):
+        ordered = np.sort(found[name].values[0]), np.sort(stats.norm.logpdf(outcomes, m, 1))
         np.testing.assert_allclose(*ordered, rtol=1e-10)

@@ -30,6 +30,7 @@ from ..density.seeding import seeded
 EXPRESSION = "a statement observes an expression of it"
 ALIKE = "statements observe parts of it, which can't be told apart for it has equal components"
 UNORDERED = "it does not show which number of it each log density is of"
+TOLD = "told"  # of a law whose outcomes come in another order than the data's, as the model tells
 _SEED = 20_230_517  # of what the data are moved by
 
 
@@ -53,10 +54,15 @@ def trace_of(posterior: Posterior, key: jax.Array | np.ndarray, parameters: Mapp
 
 
 def _with_outcomes(site: Mapping[str, Any], places: Told) -> Mapping[str, Any]:
-    """A site, with the outcomes that its log densities are of as its value, where the model tells one for each."""
+    """A site, with the outcomes that its log densities are of as its value, where the model tells one for each.
+
+    A law has its outcomes; that they come in another order than the data's is noted.
+    """
     name = site["name"]
-    if name not in places.outcomes or not isinstance(site.get("fn"), Terms):
+    if name not in places.outcomes:
         return site
+    if not isinstance(site["fn"], Terms):
+        return {**site, TOLD: True}
     outcomes = places.of(name)
     if outcomes is None or np.shape(site["value"]) != outcomes.shape:
         return {**site, UNORDERED: True}
@@ -90,7 +96,7 @@ def positions(posterior: Posterior, key: jax.Array, trace: Mapping[str, Any]) ->
         away = [(observed.get(name), there[variable]) for there, observed in far if variable in there]
         if not isinstance(where, str) and not all(_stays(where, *a) for a in away):
             where = EXPRESSION if (np.diff(where.ravel()) > 0).all() else UNORDERED
-        found[name] = where
+        found[name] = UNORDERED if where is EXPRESSION and TOLD in trace[name] else where
     return found
 
 
