@@ -82,17 +82,14 @@ class Posterior(Evaluated["Posterior"]):
             found[site["name"]] = tuple(transform.inverse_shape(shape)), shape
             return transform(jnp.zeros(found[site["name"]][0]))
 
+        declared = self.program.scheme in ("comprehensive", "mixed")  # others may sample more than the program declares
+
         def is_last(_: str) -> bool:
-            return self.samples_no_more and are_sampled(self.program, found)
+            return declared and are_sampled(self.program, found)
 
         with TRACING, double_precision():
             jax.eval_shape(lambda: self._until(is_last, place))
         return found
-
-    @property
-    def samples_no_more(self) -> bool:
-        """Whether the model samples the parameters that its program declares, and nothing else."""
-        return self.program.scheme in ("comprehensive", "mixed")
 
     def _until(self, is_last: Callable[[str], bool], place: Callable[[Site], object]) -> None:
         """Run the model with values put in by site of a parameter, to the last one: what is behind it takes longest."""
