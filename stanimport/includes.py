@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from . import files
@@ -49,17 +50,21 @@ class Includes:
             text = files.program_text(content)
         except (OSError, UnicodeDecodeError) as e:
             raise _error(f"{name!r} can't be read: {e}", span) from None
-        self.named[name] = text
         self.files.append(path)
         self.seen[place] = files.digest(content)
-        return Source(str(path), text, span)
+        return self._source(str(path), name, text, span)
 
     def _known(self, name: str, span: Span) -> Source:
         """A file whose text is known, which may be there no more."""
         if self._is_open(name, span):
             raise _error(f"{name!r} includes itself", span)
-        text = self.named[name] = self.program.includes[name]
-        return Source(name, text, span)
+        return self._source(name, name, self.program.includes[name], span)
+
+    def _source(self, path: str, name: str, text: str, span: Span) -> Source:
+        """A file's source, with its place among all that are included: a file that is included again has one."""
+        self.named[name] = text
+        before = takewhile(lambda other: other != name, self.named)
+        return Source(path, text, span, base=sum(len(self.named[n]) + 1 for n in before))
 
     def _find(self, name: str) -> Path | None:
         """Where the file is named, which may be a link: another target of the link is another file.

@@ -12,12 +12,14 @@ class Source:
     """One Stan file. `included_at` is the `#include` that brought it in, None for the program itself.
 
     `includes` are the texts of files that it includes, by what it calls them, where they are known: no file is read.
+    `base` is where the text of an included file begins among those of all included files, each with an end of line.
     """
 
     name: str
     text: str = field(repr=False)
     included_at: "Span | None" = None
     includes: Mapping[str, str] = field(default_factory=dict, repr=False)
+    base: int = 0
 
     @cached_property
     def _starts(self) -> list[int]:

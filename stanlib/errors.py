@@ -6,17 +6,28 @@ from .dataclass import dataclass
 
 @dataclass(frozen=True)
 class Place:
-    """Where in a Stan program an error arose: line and column count from 1, the column is 0 if it is not known."""
+    """Where in a Stan program an error arose: line and column count from 1, the column is 0 if it is not known.
+
+    `included_from` is the `#include` in the program's own file, for what stands in another one.
+    """
 
     filename: str
     line: int
     column: int = 0
     text: str = ""  # what stands there
+    included_from: Place | None = None
+
+    @property
+    def in_main(self) -> Place:
+        """The place in the program's own file."""
+        return self.included_from or self
 
     def __str__(self) -> str:
         column = f", column {self.column}" if self.column else ""
         quoted = f"`{self.text}`, " if self.text else ""
-        return f"in {quoted}{self.filename}, line {self.line}{column}"
+        at = self.included_from
+        included = "" if at is None else f", included from {at.filename}, line {at.line}"
+        return f"in {quoted}{self.filename}, line {self.line}{column}{included}"
 
 
 class StanError(Exception):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING
@@ -35,6 +35,7 @@ _MISFITS = (  # what the array libraries say of operands whose sizes differ
     "inconsistent tensor size", "cannot be broadcast to a single shape",
 )  # fmt: skip
 _ARGUMENT = re.compile(r"depends on the values? of the arguments? (.+)\.$", re.MULTILINE)  # what JAX says of a tracer
+_ENDS = re.compile(r"\r\n|\r|\n")  # of lines
 _PASSED_ON = ("pyro.", "numpyro.")  # their handlers leave a model by exceptions
 
 
@@ -89,7 +90,7 @@ class blamed:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if not isinstance(error, Exception):
             return
-        place = None if self.handle is None else _place(*self.handle)
+        place = None if self.handle is None else place_of(*self.handle)
         if isinstance(error, StanError):
             _locate(error, place)
         elif self.handle is not None and not _is_passed_on(error):
@@ -141,17 +142,31 @@ def _innermost(program: Program, filename: str, traceback: TracebackType | None)
         if traceback.tb_frame.f_code.co_filename == filename:
             found = traceback.tb_frame.f_code, traceback.tb_lasti
         traceback = traceback.tb_next
-    return None if found is None else _place(program, *found)
+    return None if found is None else place_of(program, *found)
 
 
-def _place(program: Program, code: CodeType, instruction: int) -> Place | None:
+def place_of(program: Program, code: CodeType, instruction: int) -> Place | None:
     """The Stan text that an instruction of generated code stands for."""
     positions = list(code.co_positions())
     line, end_line, column, end_column = positions[instruction // 2]
     if line is None:
         return None
-    text = program.source.splitlines()[line - 1 : line]
+    text = "".join(_ENDS.split(program.source)[line - 1 : line])
     if not text or column is None or end_column is None:
-        return Place(program.filename, line, 0, text[0].strip() if text else "")
-    quoted = text[0][column : end_column if end_line == line else None].strip()
+        return Place(program.filename, line, 0, text.strip())
+    if column > len(text):
+        behind, directive = len(text) + 1, Place(program.filename, line, text=text.strip())
+        return _included(program.includes, column - behind, end_column - behind, directive)
+    quoted = text[column : end_column if end_line == line else None].strip()
     return Place(program.filename, line, column + 1, quoted)
+
+
+def _included(includes: Sequence[tuple[str, str]], start: int, end: int, directive: Place) -> Place:
+    """The place of characters [start, end) of the texts of all included files: see `stanimport.emit.asty`."""
+    for name, text in includes:
+        if start <= len(text):
+            *before, last = _ENDS.split(text[:start])
+            quoted, *_ = _ENDS.split(text[start:end])
+            return Place(name, len(before) + 1, len(last) + 1, quoted.strip(), directive)
+        start, end = start - len(text) - 1, end - len(text) - 1
+    return directive

@@ -10,15 +10,28 @@ from ..source import Span
 Node = TypeVar("Node", bound=ast.AST)
 
 
+def _position(span: Span) -> tuple[int, int, int, int]:
+    """First line and column, last line and column; lines from 1 and columns from 0.
+
+    Python knows one file for all of a module. So what is included stands in the line of the `#include`, behind its end,
+    as far on as it stands in the texts of all included files: `stanlib.places` reads it.
+    """
+    main = span.in_main()
+    line, column = main.source.position(main.start)
+    if main is not span:
+        behind = len(main.source.line(line)) + 1 + span.source.base
+        return line, behind + span.start, line, behind + max(span.start, span.end)
+    end_line, end_column = span.source.position(max(span.start, span.end))
+    return line, column - 1, end_line, end_column - 1
+
+
 class Builder:
-    """Makes nodes at the place of one span: those of included files stand where the `#include` does."""
+    """Makes nodes at the place of one span."""
 
     def __init__(self, span: Span):
-        main = span.in_main()
-        line, column = main.source.position(main.start)
-        end_line, end_column = main.source.position(max(main.start, main.end))
+        line, column, end_line, end_column = _position(span)
         self.place = {
-            "lineno": line, "col_offset": column - 1, "end_lineno": end_line, "end_col_offset": end_column - 1,
+            "lineno": line, "col_offset": column, "end_lineno": end_line, "end_col_offset": end_column,
         }  # fmt: skip
 
     def make(self, kind: type[Node], **fields: object) -> Node:

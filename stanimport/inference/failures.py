@@ -13,7 +13,7 @@ class InitialValueError(StanError, RuntimeError):
     """No initial value was found at which the log density and its gradient are finite.
 
     Attributes:
-        line: of the Stan statement that is the reason, if it is known.
+        line: of the Stan statement that is the reason, if it is known; of the `#include` for an included one.
     """
 
     def __init__(self, message: str, line: int | None = None):

@@ -1,10 +1,8 @@
 """Why a point can't be started from: the statement whose log density is not finite there, and its Stan line."""
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from functools import partial
-from types import FrameType
 from typing import Any
 
 import jax
@@ -12,48 +10,45 @@ import numpy as np
 from numpyro import handlers
 from numpyro.primitives import Messenger
 
-from stanlib.errors import StanError
-from stanlib.metadata import Program
+from stanlib.errors import Place, StanError
+from stanlib.places import here, place_of
 from stanlib.rejection import explaining
 
 from ..precision import TRACING, double_precision
 from .posterior import Posterior, is_term, log_prob
 
 
-class _Lines(Messenger):
-    """Notes for every site the line of the Stan file that it comes from."""
+class _Places(Messenger):
+    """Notes for every site the Stan text that it comes from."""
 
-    def __init__(self, fn: object, filename: str):
+    def __init__(self, fn: object):
         super().__init__(fn)
-        self.filename = filename
-        self.lines: dict[str, int] = {}
+        self.places: dict[str, Place] = {}
 
     def process_message(self, message: dict[str, Any]) -> None:
-        frame: FrameType | None = sys._getframe()
-        while frame is not None and frame.f_code.co_filename != self.filename:
-            frame = frame.f_back
-        if frame is not None and message["type"] == "sample":
-            self.lines[message["name"]] = frame.f_lineno
+        handle = here() if message["type"] == "sample" else None
+        place = None if handle is None else place_of(*handle)
+        if place is not None:
+            self.places[message["name"]] = place
 
 
 def explain(posterior: Posterior, point: np.ndarray) -> tuple[str, int | None]:
     """What is wrong at a point: a sentence, and the Stan line."""
-    program = posterior.program
     with TRACING, double_precision(), jax.disable_jit(False):
         parameters = {n: np.asarray(v) for n, v in jax.jit(posterior.constrain)(point).items()}
         outside = [n for n, v in parameters.items() if not np.all(np.isfinite(v))]
         if outside:
             return f"{outside[0]} is {_shown(parameters[outside[0]])}", _declared(posterior, outside[0])
-        watched = _Lines(posterior.module.model, posterior.module.model.function.__code__.co_filename)
+        watched = _Places(posterior.module.model)
         try:
             with explaining():
                 sites = _sites(watched, posterior.inputs, parameters)
-                reasons = ((_reason(n, s, watched.lines, program), watched.lines.get(n)) for n, s in sites.items())
-                found = next((r for r in reasons if r[0]), None)
+                reasons = ((_reason(n, s, watched.places.get(n)), watched.places.get(n)) for n, s in sites.items())
+                reason, place = next((r for r in reasons if r[0]), ("", None))
         except StanError as e:
-            return str(e), None if e.place is None else e.place.line
-        if found is not None:
-            return found
+            reason, place = str(e), e.place
+        if reason:
+            return reason, None if place is None else place.in_main.line
     return _gradient(posterior, point), None
 
 
@@ -65,20 +60,13 @@ def _sites(model: Any, inputs: Mapping[str, Any], parameters: Mapping[str, Any])
     return {n: s for n, s in trace.items() if is_term(s)}
 
 
-def _reason(name: str, site: Mapping[str, object], lines: Mapping[str, int], program: Program) -> str:
+def _reason(name: str, site: Mapping[str, object], place: Place | None) -> str:
     """What is wrong with the log density of a site; nothing if it is finite."""
     value = float(np.sum(np.asarray(log_prob(site))))
     if np.isfinite(value):
         return ""
-    return f"the log density of {name.split('__')[0]}{_quoted(program, lines.get(name))} is {value}"
-
-
-def _quoted(program: Program, line: int | None) -> str:
-    """` in "y ~ normal(mu, sigma);", line 7 of model.stan`."""
-    text = program.source.splitlines()
-    if line is None or not 0 < line <= len(text):
-        return ""
-    return f" in `{text[line - 1].strip()}`, line {line} of {program.filename}"
+    told = "" if place is None else f" {place}"
+    return f"the log density of {name.split('__')[0]}{told} is {value}"
 
 
 def _declared(posterior: Posterior, name: str) -> int | None:

@@ -182,7 +182,7 @@ class Density:
         except (StanError, ValueError) as e:
             own = e.__cause__ or e  # Pyro raises it anew, with the shapes of all sites behind it
             place = getattr(own, "place", None)
-            return str(own), None if place is None else place.line
+            return str(own), None if place is None else place.in_main.line
         bad = next((n for n, v in terms.items() if not torch.isfinite(v)), None)
         if bad is not None:
             return f"the log density of {bad.split('__')[0]} is {float(terms[bad]):g}", None
