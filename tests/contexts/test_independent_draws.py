@@ -20,7 +20,7 @@ import stanimport
 from stanlib.random.numpy import NumpyRandom
 from stanlib.types import INT, REAL, is_scalar, scalar_of
 
-COUNT = 200  # iterations
+COUNT = 100  # iterations
 MOST = 5.5  # standard errors that a correlation may be away from 0: 1 of 3e7
 SIZE = 20  # functions in one program
 LOOP = f"for (n in 1:{COUNT})"

@@ -35,6 +35,7 @@ CAUSES = {  # statements, for which draws Stan throws, and what
     "matrix[2, 2] r = cholesky_decompose([[1, x[1]], [x[1], 1]]);": (lambda x: abs(x[:, 0]) >= 1, r"cholesky"),
 }  # fmt: skip
 SHORT = dict(chains=2, iter_warmup=30, iter_sampling=60, seed=3, show_progress=False)
+SHORTEST = {"numpyro": SHORT, "pyro": SHORT | dict(iter_warmup=10, max_treedepth=2)}  # a step of Pyro takes milliseconds
 
 
 def program(cause, backend="numpyro"):
@@ -71,7 +72,7 @@ def verify(fit, bad, message, texts, of="draws"):
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("cause", CAUSES)
 def test_samples_have_all_but_the_quantities_that_are_not(cause, backend):
-    fit, texts = told(lambda: stanimport.sample(program(cause, backend), GIVEN, **SHORT))
+    fit, texts = told(lambda: stanimport.sample(program(cause, backend), GIVEN, **SHORTEST[backend]))
     verify(fit, *CAUSES[cause], texts)
     assert fit.num_draws == 120 and np.isfinite(fit.stats["lp__"]).all()
 
@@ -157,10 +158,10 @@ def test_fixed_parameters_and_no_parameters(backend):
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_some_variables_alone_are_kept(backend):
     module = program(CAUSE, backend)
-    without, texts = told(lambda: stanimport.sample(module, GIVEN, keep=["x", "t"], **SHORT))
+    without, texts = told(lambda: stanimport.sample(module, GIVEN, keep=["x", "t"], **SHORTEST[backend]))
     assert set(without.variables) == {"x", "t"} and not texts  # what is not kept is not computed
     np.testing.assert_array_equal(without.stan_variable("t"), 2 * without.stan_variable("x"))
-    fit, (text,) = told(lambda: stanimport.sample(module, GIVEN, keep=["t", "before"], **SHORT))
+    fit, (text,) = told(lambda: stanimport.sample(module, GIVEN, keep=["t", "before"], **SHORTEST[backend]))
     t, bad = fit.stan_variable("t"), fit.stan_variable("t")[:, 0] < 0
     np.testing.assert_allclose(fit.stan_variable("before"), np.where(bad, np.nan, t[:, 0] / 2 + 3), atol=1e-12)
     assert f" of {bad.sum()} of 120 draws" in text and re.search(r"x is -\d.*line 7", text)
@@ -212,7 +213,7 @@ def test_sizes_that_are_drawn(backend):
       generated quantities { int n; real q; array[2] int k = {1, 2};
         { int m = 1 + poisson_rng(3); vector[m] v = rep_vector(x, m); n = m; q = sum(sqrt(v)) + normal_rng(0, x); } }
       """, name="drawn_sizes", backend=backend)  # fmt: skip
-    fit, (text,) = told(lambda: stanimport.sample(module, **SHORT))
+    fit, (text,) = told(lambda: stanimport.sample(module, **SHORTEST[backend]))
     x, n = fit.stan_variable("x"), fit.stan_variable("n")
     np.testing.assert_array_equal(fit.stan_variable("t"), 2 * x)
     np.testing.assert_array_equal(np.isnan(fit.stan_variable("q")), x <= 0)
@@ -228,7 +229,7 @@ def test_no_draw_has_quantities(size, backend):
       transformed parameters {{ real t = 2 * x; }} model {{ x ~ normal(0, 1); }}
       generated quantities {{ vector[{size}] q = rep_vector(normal_rng(0, -1 - x^2), N); array[2, N] int k;
         k[1] = rep_array(1, N); k[2] = k[1]; }}""", name="none", backend=backend)  # fmt: skip
-    run = lambda: stanimport.sample(module, GIVEN, **SHORT)
+    run = lambda: stanimport.sample(module, GIVEN, **SHORTEST[backend])
     fit, (text,) = told(run)
     assert fit.stan_variable("q").shape == (120, 3) and np.isnan(fit.stan_variable("q")).all()
     assert fit.stan_variable("k").shape == (120, 2, 3) and (fit.stan_variable("k") == LEAST).all()
@@ -244,7 +245,7 @@ def test_what_data_alone_decide_is_an_error_before_anything_is_drawn(cause, back
     for place, name in ((drawing.initial, "starting_points"), (pyro_methods, "MCMC")):
         monkeypatch.setattr(place, name, lambda *a, **k: pytest.fail("something was drawn"))
     with pytest.raises(stanimport.StanError, match="line 7"):
-        stanimport.sample(program(cause, backend), GIVEN, **SHORT)
+        stanimport.sample(program(cause, backend), GIVEN, **SHORTEST[backend])
 
 
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
@@ -253,7 +254,7 @@ def test_discrete_parameters_are_no_quantities(backend):
       transformed parameters { real t = 2 * x; real d = z * x; }
       model { x ~ normal(0, 1); z ~ categorical([0.5, 0.5]'); y ~ normal(z, 1); }
       generated quantities { real q = normal_rng(0, x); }""", name="discrete", backend=backend)  # fmt: skip
-    fit, (text,) = told(lambda: stanimport.sample(module, {"y": 1.5}, **SHORT))
+    fit, (text,) = told(lambda: stanimport.sample(module, {"y": 1.5}, **SHORTEST[backend]))
     x, z = fit.stan_variable("x"), fit.stan_variable("z")
     assert set(z.tolist()) == {1, 2} and set(z[x <= 0].tolist()) == {1, 2}
     np.testing.assert_array_equal(fit.stan_variable("d"), z * x)
@@ -262,5 +263,5 @@ def test_discrete_parameters_are_no_quantities(backend):
 
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_no_warning_without_a_reason(backend):
-    _, texts = told(lambda: stanimport.sample(program("real r = normal_rng(0, s);", backend), GIVEN, **SHORT))
+    _, texts = told(lambda: stanimport.sample(program("real r = normal_rng(0, s);", backend), GIVEN, **SHORTEST[backend]))
     assert texts == []

@@ -45,7 +45,7 @@ def test_a_fit_of_batches_is_that_of_all_data(backend):
     line, (mean, covariance) = stanimport.loads(LINE, backend=backend), line_posterior()
     fit = stanimport.variational(line, line_data(), minibatch={"N": 64}, seed=1, draws=300,
                                  algorithm="fullrank" if backend == "numpyro" else "meanfield",
-                                 iter=6000 if backend == "numpyro" else 800)  # fmt: skip
+                                 iter=3000 if backend == "numpyro" else 600)  # fmt: skip
     spread = np.sqrt(np.diag(covariance))
     found = np.stack([fit.stan_variable("a"), fit.stan_variable("b")], 1)
     np.testing.assert_allclose(found.mean(axis=0), mean, atol=0.4 * spread.min())
@@ -249,7 +249,7 @@ def test_two_sizes_are_cut_at_once():
     a, b = rng.normal(size=40), rng.normal(size=30)
     y = a[:, None] + b + 0.3 * rng.normal(size=(40, 30))
     fit = stanimport.variational(stanimport.loads(source), {"N": 40, "M": 30, "y": y}, minibatch={"N": 8, "M": 10},
-                                 seed=1, iter=6000, require_converged=False)  # fmt: skip
+                                 seed=1, iter=3000, require_converged=False)  # fmt: skip
     found = fit.info["params"]["a.loc"][:, None] + fit.info["params"]["b.loc"]
     assert np.abs(found - (a[:, None] + b)).mean() < 0.15
     assert fit.stan_variable("s").mean() == pytest.approx(0.3, abs=0.05)

@@ -166,7 +166,7 @@ def test_on_torch():
     module = stanimport.loads(SMALL, scheme="simulation", backend="pyro")
     inputs = module.transformed_data(N=3, y=[0.5, 1.0, -1.0])
     pyro.set_rng_seed(2)
-    traces = [pyro.poutine.trace(module.model).get_trace(**inputs) for _ in range(200)]
+    traces = [pyro.poutine.trace(module.model).get_trace(**inputs) for _ in range(80)]
     s, x = (np.stack([t.nodes[n]["value"].numpy() for t in traces]) for n in ("s", "x"))
     fits(s[:, 0], stats.halfnorm(scale=2).cdf)
     fits((x[:, 1:] - 0.9 * x[:, :-1]) / s[:, 1:], NORMAL)
