@@ -35,7 +35,8 @@ CAUSES = {  # statements, for which draws Stan throws, and what
     "matrix[2, 2] r = cholesky_decompose([[1, x[1]], [x[1], 1]]);": (lambda x: abs(x[:, 0]) >= 1, r"cholesky"),
 }  # fmt: skip
 SHORT = dict(chains=2, iter_warmup=30, iter_sampling=60, seed=3, show_progress=False)
-SHORTEST = {"numpyro": SHORT, "pyro": SHORT | dict(iter_warmup=10, max_treedepth=2)}  # a step of Pyro takes milliseconds
+# a step of Pyro takes milliseconds
+SHORTEST = {"numpyro": SHORT, "pyro": SHORT | dict(iter_warmup=10, max_treedepth=2)}
 
 
 def program(cause, backend="numpyro"):
@@ -263,5 +264,6 @@ def test_discrete_parameters_are_no_quantities(backend):
 
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_no_warning_without_a_reason(backend):
-    _, texts = told(lambda: stanimport.sample(program("real r = normal_rng(0, s);", backend), GIVEN, **SHORTEST[backend]))
+    module = program("real r = normal_rng(0, s);", backend)
+    _, texts = told(lambda: stanimport.sample(module, GIVEN, **SHORTEST[backend]))
     assert texts == []
