@@ -6,6 +6,8 @@ some twenty numbers each.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
+from operator import getitem
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -42,6 +44,7 @@ class Bundle:
 
     def __init__(self, example: object):
         self.example, self._places, self._sizes = example, list[_Place](), {True: 0, False: 0}
+        self._paths, self._build = nested.paths(example), nested.builder(example)
         arrays = [np.asarray(leaf) for leaf in nested.leaves(example)]
         for a in arrays:
             real, start = a.dtype == float, self._sizes[a.dtype == float]
@@ -50,9 +53,9 @@ class Bundle:
         self._parts = [real for real in (True, False) if any(p.real is real for p in self._places)]
         self.is_small = sum(self._sizes.values()) <= SMALL and all(a.dtype.kind in "fbiu" for a in arrays)
 
-    def closed(self, tree: object) -> list[Any]:
+    def closed(self, tree: Any) -> list[Any]:
         """The arrays that a tree of NumPy's travels as."""
-        leaves = nested.leaves(tree)
+        leaves: list[Any] = [reduce(getitem, path, tree) for path in self._paths]
         if not self.is_small:
             return leaves
         made = {real: np.empty(self._sizes[real], float if real else np.uint64) for real in self._parts}
@@ -74,7 +77,7 @@ class Bundle:
     def opened(self, arrays: Iterable[object]) -> Any:
         """The tree again."""
         leaves = self._leaves(dict(zip(self._parts, arrays))) if self.is_small else iter(arrays)
-        return nested.filled(self.example, leaves)
+        return self._build(leaves)
 
     def _leaves(self, whole: Mapping[bool, Any]) -> Iterator[Any]:
         for real, start, end, shape, kind in self._places:

@@ -66,8 +66,9 @@ def whole(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
         return np.full((size, size), np.nan)
     try:
         with np.errstate(all="ignore"):
-            root, inverse = (_power(of_gradients, exponent) for exponent in (0.5, -0.5))
-            made = inverse @ _power(root @ of_points @ root, 0.5) @ inverse
+            root, inverse = _powers(of_gradients, 0.5, -0.5)
+            (middle,) = _powers(root @ of_points @ root, 0.5)
+            made = inverse @ middle @ inverse
     except np.linalg.LinAlgError:  # the product overflowed
         return np.full((size, size), np.nan)
     return np.asarray(made + made.T) / 2
@@ -79,10 +80,10 @@ def _covariances(rows: np.ndarray) -> np.ndarray:
         return np.atleast_2d(np.cov(rows))
 
 
-def _power(matrix: np.ndarray, exponent: float) -> np.ndarray:
-    """A power of a symmetric matrix; eigenvalues that only rounding makes so small are the ridge."""
+def _powers(matrix: np.ndarray, *exponents: float) -> list[np.ndarray]:
+    """Powers of a symmetric matrix; eigenvalues that only rounding makes so small are the ridge."""
     values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * np.maximum(values, RIDGE) ** exponent) @ vectors.T)
+    return [np.asarray((vectors * np.maximum(values, RIDGE) ** e) @ vectors.T) for e in exponents]
 
 
 def is_positive_definite(matrix: np.ndarray) -> bool:

@@ -88,6 +88,7 @@ class NutsSampler:
         begin = np.diag(ones) if settings.metric.dense else ones
         self.metrics = [self.of(begin if m is None else m) for m in given]
         self.metric = self.metrics[0]
+        self.resting = Chain.blank(size)._replace(step=StepSize.starting(1.0)._replace(size=np.zeros(())))
         self.programs = [Bound(self._calls(), *reversed(ready))] if ready else self._compiling(density, devices)
 
     def _compiling(self, density: Callable[[Any, Any], object], devices: Sequence[object]) -> list[Bound]:
@@ -237,12 +238,11 @@ class NutsSampler:
 
     def evaluate(self, program: Bound, points: Sequence[np.ndarray], rows: Sequence[int]) -> list[State]:
         """The states at points with the data of these chains: where transitions with steps of no length lead."""
-        out, together, blank = [], self.lanes or 1, Chain.blank(self.size)
+        out, together, one = list[State](), self.lanes or 1, self.resting
         still = Controls(np.bool_(False), np.float64(0.0), np.int64(1))
         for at in range(0, len(points), together):
             mine = [min(i, len(points) - 1) for i in range(at, at + together)]
-            chains = [Chain(blank.random, State(np.asarray(points[i], float), *blank.state[1:]),
-                            StepSize.starting(1.0)._replace(size=np.zeros(())), blank.state) for i in mine]  # fmt: skip
+            chains = [one._replace(state=one.state._replace(point=np.asarray(points[i], float))) for i in mine]
             metrics = self._joined([self.metric] * together)
             made = program(self._own([rows[i] for i in mine]), self._joined(chains), metrics, still, np.int64(1))
             out += self._parts(made[0].latest)
