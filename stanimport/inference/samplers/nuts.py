@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -88,7 +88,6 @@ class NutsSampler:
         begin = np.diag(ones) if settings.metric.dense else ones
         self.metrics = [self.of(begin if m is None else m) for m in given]
         self.metric = self.metrics[0]
-        self.resting = Chain.blank(size)._replace(step=StepSize.starting(1.0)._replace(size=np.zeros(())))
         self.programs = [Bound(self._calls(), *reversed(ready))] if ready else self._compiling(density, devices)
 
     def _compiling(self, density: Callable[[Any, Any], object], devices: Sequence[object]) -> list[Bound]:
@@ -238,7 +237,7 @@ class NutsSampler:
 
     def evaluate(self, program: Bound, points: Sequence[np.ndarray], rows: Sequence[int]) -> list[State]:
         """The states at points with the data of these chains: where transitions with steps of no length lead."""
-        out, together, one = list[State](), self.lanes or 1, self.resting
+        out, together, one = list[State](), self.lanes or 1, _resting(self.size)
         still = Controls(np.bool_(False), np.float64(0.0), np.int64(1))
         for at in range(0, len(points), together):
             mine = [min(i, len(points) - 1) for i in range(at, at + together)]
@@ -357,6 +356,12 @@ class NutsSampler:
     def _parts(self, whole: object) -> list[Any]:
         known = nested.mapped(np.asarray, whole)
         return [nested.mapped(lambda a, i=i: a[i], known) for i in range(self.lanes)] if self.lanes else [known]
+
+
+@lru_cache(64)
+def _resting(size: int) -> Chain:
+    """A chain of so many parameters whose steps have no length."""
+    return Chain.blank(size)._replace(step=StepSize.starting(1.0)._replace(size=np.zeros(())))
 
 
 def _start(track: Track) -> dict[str, object]:
