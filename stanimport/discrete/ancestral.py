@@ -1,6 +1,8 @@
 """Ancestral sampling: discrete parameters are drawn from their laws, not summed out.
 
-The laws of discrete parameters alone decide their draw; what the program observes given them stays as it is.
+The laws of discrete parameters alone decide their draw; what the program observes given them stays as it is. The
+density of the parameters before them has what those laws add up to within their bounds: less than 1 where the bounds cut
+a law off.
 """
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ def drawn_from_laws(program: typed.TypedProgram, names: Fresh) -> tuple[typed.Ty
         **program.blocks,
         "parameters": tuple(s for s in program.block("parameters") if not summing.is_discrete(s)),
         "transformed parameters": (*terms.rest(derived, of_derived), *summing.draw(tables, arguments), *later),
-        "model": others,
+        "model": (*others, *summing.weight(tables, arguments)),
     }  # fmt: skip
     return replace(program, blocks=blocks), ()
 

@@ -183,6 +183,11 @@ class Summing:
         for d in self.discrete.values():
             yield from self.taken(d, variable(array(INT, 1), d.span, end.name), new[d.elements])
 
+    def weight(self, model: Stmts, arguments: tuple[gprob.Expr, ...]) -> Stmts:
+        """Adds the logarithm of the sum over all assignments to the target: the tables are made once more."""
+        total = raw("discrete_log_sum__", REAL, self.source.span, *arguments)
+        return renamed((*_silent(model), typed.Increment(self.source.span, "target", total)), self.names)
+
     def taken(self, d: Discrete, drawn: gprob.Expr, elements: str) -> Iterator[gprob.Stmt]:
         """Declares a discrete parameter with its part of a draw, which is within its bounds."""
         whole = variable(d.type, d.span, elements)

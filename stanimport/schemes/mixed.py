@@ -99,7 +99,8 @@ class _Merging:
 def is_static(model: Stmts) -> Callable[[gprob.Expr], bool]:
     """A test of whether an expression depends on data alone, as the sizes of parameters do."""
     parameters = {s.name for s in model if isinstance(s, gprob.Sample)}
-    dynamic = depending(model, parameters)
+    drawn = {s.name for s in model if isinstance(s, gprob.Declare) and _draws(s.value)}
+    dynamic = depending(model, parameters | drawn)  # discrete parameters are drawn, where others have their laws
     zero = gprob.int_const(0, model[0].span) if model else None
 
     def without_sizes(node: object) -> object:
@@ -112,6 +113,10 @@ def is_static(model: Stmts) -> Callable[[gprob.Expr], bool]:
         return False
 
     return static
+
+
+def _draws(e: gprob.Expr | None) -> bool:
+    return e is not None and any(isinstance(n, gprob.Apply) and n.function.random for n in traversal.walk(e))
 
 
 def _is_impure(node: object) -> bool:

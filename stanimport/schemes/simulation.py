@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from stanlib.dataclass import dataclass
+from stanlib.discrete import WEIGHT
 from stanlib.types import REAL
 
 from ..ir import gprob, typed
@@ -69,7 +70,12 @@ def with_laws(model: Stmts, names: Fresh) -> Iterator[gprob.Stmt]:
             if law is not None and about is not None and about in parameters:
                 yield gprob.Observe(s.span, names.site(f"{parameters[about]}__prior"), law[1], law[0])
             elif not static(term):
-                yield gprob.Factor(s.span, names.site("target__term"), term)
+                yield gprob.Factor(s.span, WEIGHT if _is_weight(term) else names.site("target__term"), term)
+
+
+def _is_weight(term: gprob.Expr) -> bool:
+    """Whether it is what the laws of discrete parameters add up to within their bounds."""
+    return isinstance(term, gprob.Apply) and term.function.name == "discrete_log_sum__"
 
 
 def _law(term: gprob.Expr) -> tuple[gprob.Expr, gprob.Distribution] | None:

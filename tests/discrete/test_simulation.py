@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import stanimport
 from stanimport.api import dump
@@ -114,4 +115,56 @@ def test_refused(model):
 def test_what_a_stage_shows_is_of_the_scheme_that_is_asked_for():
     text = "parameters { real<lower=0, upper=1> p; int<lower=0, upper=1> z; } model { z ~ bernoulli(p); }"
     shown = {s: dump("m.stan", "scheme", source=text, scheme=s) for s in ("simulation", "mixed")}
-    assert "discrete_log_sum__" in shown["mixed"] and "discrete_log_sum__" not in shown["simulation"]
+    assert "discrete_weight__" in shown["simulation"] and "discrete_weight__" not in shown["mixed"]
+
+
+CUT = """data { int N; } parameters { real<lower=0> l; array[N] int<lower=0, upper=1> z; int<lower=1, upper=3> none; }
+model { l ~ exponential(1); for (n in 1:N) z[n] ~ poisson(n == 1 ? l : l * z[n - 1]); }"""
+LEFT = {1: lambda x: np.exp(-x) * (1 + x), 2: lambda x: np.exp(-x) * (1 + x * np.exp(-x) * (1 + x))}
+
+
+@pytest.mark.parametrize("n", LEFT)
+def test_values_that_bounds_exclude_make_parameters_less_likely(n):
+    """The parameters have the density that sampling has: of their laws, times what is left of the others in bounds."""
+    made = stanimport.prior_predictive(stanimport.loads(CUT), {"N": n}, draws=2000, seed=3).stan_variables()
+    grid = np.linspace(0, 30, 60_001)
+    mass = np.cumsum(np.exp(-grid) * LEFT[n](grid))
+    assert stats.kstest(made["l"], lambda x: np.interp(x, grid, mass / mass[-1])).pvalue > 1e-3
+    if n == 1:
+        near(made["z"][:, 0], 1 / 3)
+    for k in (1, 2, 3):
+        near(made["none"] == k, 1 / 3)
+
+
+def test_a_single_draw_heeds_them():
+    module = stanimport.loads("""parameters { real<lower=0, upper=1> p; int<lower=0, upper=1> z; }
+      model { z ~ poisson(p > 0.9 ? 0.01 : 90); }""")
+    made = [stanimport.prior_predictive(module, {}, draws=1, seed=s).stan_variable("p") for s in range(3)]
+    assert np.min(made) > 0.9
+
+
+def test_weights_that_are_the_same_for_all_parameters_leave_no_draw_out():
+    """Each of 40 elements is within its bounds with the probability 0.68 alone; that of z is computed from p."""
+    module = stanimport.loads("""parameters { real<lower=0, upper=1> p; array[40] int<lower=0, upper=2> k;
+      int<lower=0, upper=1> z; } model { p ~ beta(2, 2); k ~ poisson(2); z ~ bernoulli(p); }""")
+    assert stanimport.prior_predictive(module, {}, draws=1, seed=1).stan_variable("k").shape == (1, 40)
+
+
+DECIDED = """parameters {{ {}; int<lower=0, upper=1> z; }} transformed parameters {{ real w = z + 1; }}
+model {{ z ~ bernoulli(0.5); s ~ {}; }}"""
+
+
+@pytest.mark.parametrize(("declared", "law"), [
+    ("real<lower=0> s", "normal(2 * z, 1)"), ("vector<lower=0>[2] s", "normal(w, 1)"),
+    ("real<upper=1> s", "gumbel(0, w)"),
+])  # fmt: skip
+def test_laws_that_bounds_cut_off_by_what_discrete_parameters_decide(declared, law):
+    with pytest.raises(stanimport.StanError, match="truncated by a constant that depends on parameters"):
+        stanimport.prior_predictive(stanimport.loads(DECIDED.format(declared, law)), {}, draws=10, seed=1)
+
+
+def test_ordered_vectors_whose_order_discrete_parameters_make_likely():
+    module = stanimport.loads(DECIDED.format("ordered[2] s", "normal([0, z]', 1)"))
+    z = stanimport.prior_predictive(module, {}, draws=2000, seed=1).stan_variable("z")
+    sooner = stats.norm.cdf(1 / np.sqrt(2))
+    near(z, sooner / (sooner + 0.5))

@@ -10,6 +10,7 @@ from numpyro.distributions import Unit
 
 from stanlib import constraints, places
 from stanlib.arrays import named
+from stanlib.discrete import WEIGHT
 from stanlib.errors import StanError
 from stanlib.ppl.numpyro.distributions import Improper, drawn_by_streams
 from stanlib.program import Program
@@ -26,6 +27,7 @@ from ..precision import random_keys
 xp = named("jax")
 _REJECTED = "rejected__"  # the site that models have where they can reject draws
 MOST_TRIES = 1000  # for one draw that is not rejected
+_WEIGHED = 100  # draws that tell whether weights are all the same
 
 
 class NoPriorError(StanError):
@@ -48,7 +50,8 @@ def prior_draws(posterior: Posterior, count: int, seed: int) -> PriorDraws:
     """Draws of the parameters by their laws, with those of the discrete ones, of one run of the model.
 
     Where the program rejects one, by a `reject` statement or because Stan throws, the density is 0: another takes its
-    place. So it does where elements of an ordered vector, each with its law, come out in another order.
+    place. So it does where elements of an ordered vector, each with its law, come out in another order, and as often
+    as the laws of discrete parameters give values beyond their bounds, where that depends on the parameters.
 
     Raises:
         NoPriorError: where a parameter has no law that can be drawn from, for terms that are none of a law, and where
@@ -60,7 +63,7 @@ def prior_draws(posterior: Posterior, count: int, seed: int) -> PriorDraws:
 
 
 def of_one_prior(posterior: Posterior) -> Callable[[Any, Any], dict[str, Any]]:
-    """One draw by a key: the parameters, discrete ones, and whether the program rejects it."""
+    """One draw by a key: the parameters, discrete ones, whether the program rejects it, and its weight if it has one."""
     program, whole = posterior.program, drawn_integers(posterior.program)
 
     def one(key: Any, _: object) -> dict[str, Any]:
@@ -78,7 +81,8 @@ def of_one_prior(posterior: Posterior) -> Callable[[Any, Any], dict[str, Any]]:
             trace = posterior.with_values(draw, key)
         _require_laws(trace, program, handles)
         rejected = jnp.asarray(_rejected(trace, drawn))
-        return drawn | {n: trace[n]["value"] for n in whole} | {_REJECTED: rejected}
+        weight = {WEIGHT: trace[WEIGHT]["fn"].log_factor} if WEIGHT in trace else {}
+        return drawn | {n: trace[n]["value"] for n in whole} | {_REJECTED: rejected} | weight
 
     return one
 
@@ -101,7 +105,8 @@ def _is_ordered(law: Improper) -> bool:
 def _accepted(run: Batched, count: int, seed: int, program: Program) -> dict[str, np.ndarray]:
     """Draws that the program does not reject. Raises NoPriorError if there are next to none."""
     made = run(random_keys(seed, 5, count=count), np.zeros(count))
-    waiting, tried, stream = np.flatnonzero(made.pop(_REJECTED)), count, 0
+    chance, most = np.random.default_rng([seed, 5]), _most(run, made, seed)
+    waiting, tried, stream = np.flatnonzero(~_taken(made, most, chance)), count, 0
     if waiting.size:
         made = {n: np.array(v) for n, v in made.items()}  # what JAX made is read-only
     while waiting.size:
@@ -111,11 +116,37 @@ def _accepted(run: Batched, count: int, seed: int, program: Program) -> dict[str
         stream += 1
         size = max(waiting.size, run.batch)
         more = run(random_keys(seed, 5, stream, count=size), np.zeros(size))
-        good = np.flatnonzero(~more.pop(_REJECTED))[: waiting.size]
+        good = np.flatnonzero(_taken(more, most, chance))[: waiting.size]
         for name, value in more.items():
             made[name][waiting[: good.size]] = value[good]
         waiting, tried = waiting[good.size :], tried + size
     return made
+
+
+def _taken(made: dict[str, np.ndarray], most: float, chance: np.random.Generator) -> np.ndarray:
+    """Which draws are not rejected, where those of a weight are taken in proportion to it; drops both from `made`."""
+    taken: np.ndarray = ~made.pop(_REJECTED)
+    if WEIGHT in made:
+        weights = made.pop(WEIGHT)
+        taken = taken & (np.log1p(-chance.random(len(weights))) <= weights - most)
+    return taken
+
+
+def _most(run: Batched, made: Mapping[str, np.ndarray], seed: int) -> float:
+    """The logarithm of the largest weight, which is that of a probability unless some discrete parameters have no law.
+
+    Where draws show that all are the same, it is theirs.
+    """
+    if WEIGHT not in made:
+        return 0.0
+    runs = [made]
+    if len(made[WEIGHT]) < _WEIGHED:
+        runs.append(run(random_keys(seed, 5, 0, count=_WEIGHED), np.zeros(_WEIGHED)))
+    known = np.concatenate([r[WEIGHT][~r[_REJECTED] & np.isfinite(r[WEIGHT])] for r in runs])
+    if not known.size:
+        return 0.0
+    greatest = float(known.max())
+    return greatest if np.ptp(known) < 1e-3 else max(0.0, greatest)
 
 
 def _drawn(site: Mapping[str, Any], key: Any, program: Program) -> Any:
@@ -150,7 +181,7 @@ def _require_laws(
 ) -> None:  # fmt: skip
     """Raise NoPriorError for a factor, which may tie parameters beyond their laws; `handles` tell the statements."""
     laws = {n for site in trace.values() if isinstance(site.get("fn"), Improper) for n in site["fn"].laws}
-    laws.add(_REJECTED)
+    laws |= {_REJECTED, WEIGHT}
     for name, site in trace.items():
         if site["type"] == "sample" and isinstance(site["fn"], Unit) and name not in laws:
             with places.blamed(handles.get(name)):
