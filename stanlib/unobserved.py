@@ -6,10 +6,14 @@ from typing import NamedTuple
 
 
 class Unobserved(NamedTuple):
-    """A statement by its line, and the data of which it adds something to the target."""
+    """A statement by its line, and the data of which it adds something to the target.
+
+    `is_constant` is true where that is made of data alone, the same in every draw.
+    """
 
     line: int
     data: tuple[str, ...]
+    is_constant: bool = False
 
 
 class Observations(NamedTuple):

@@ -42,9 +42,12 @@ class _Statements:
     def __init__(self, program: gprob.Program):
         self.names = {v.symbol: v.name for v in (*program.data, *program.transformed_data_variables)}
         self.known = Provenance(program.model, self.names.keys())
+        self.made = Provenance(program.transformed_data, self.names.keys())
         self.dynamic = depending(program.model, {s.name for s in program.model if isinstance(s, gprob.Sample)})
         self.sites = {self.variable(s.site) for s, _ in leaves(program.model)
                       if isinstance(s, (gprob.Observe, gprob.Factor))}  # fmt: skip
+        values = (y for s, _ in leaves(program.model) for y in _observed(s))
+        self.observed = self.sources({n for y in values for n in self.known.of(y)})
         self.reading = _reading(program.functions)
         self.conditions = _conditions(program.model)
 
@@ -70,6 +73,9 @@ class _Statements:
             return
         reads_target = not isinstance(s, gprob.Observe) and self.reads_target(s)
         if not reads_target and not reads(s) & self.dynamic:
+            names = self.constant(s)
+            if names:
+                yield Unobserved(s.span.in_main().line, tuple(names), is_constant=True)
             return
         found = self.data(s, any(map(self.adds_up, path)))
         if not found and isinstance(s, gprob.Factor) and not outcomes(s):
@@ -81,6 +87,19 @@ class _Statements:
         names = sorted(self.names[n] for n in found)
         if names:
             yield Unobserved(s.span.in_main().line, tuple(names))
+
+    def constant(self, s: gprob.Observe | gprob.Factor | gprob.Bind) -> list[str]:
+        """The outcomes of which a statement adds what no parameter changes: `log(y) ~ ...; target += -sum(log(y));`.
+
+        Models of one outcome on two scales can be compared with it alone.
+        """
+        if not isinstance(s, gprob.Factor) or s.jacobian or any(map(names_in, outcomes(s))):
+            return []
+        return sorted(self.names[n] for n in self.known.of(s.value) if self.sources({n}) & self.observed)
+
+    def sources(self, names: Set[str]) -> set[str]:
+        """Data, and those that transformed data among them are made of."""
+        return {*names, *(m for n in names for e in self.made.values.get(n, ()) for m in self.made.of(e))}
 
     def data(self, s: gprob.Observe | gprob.Factor | gprob.Bind, is_sum: bool) -> set[str]:
         """The data of which a statement adds what no site tells."""
@@ -133,6 +152,13 @@ class _Statements:
         """The outcomes of an observation that are told under the name of another, and that no statement observes."""
         found = self.within(s.value) if self.known.has_density(s.value) else set()
         return {n for n in found if self.names[n] not in self.sites} if len(found) > 1 else set()
+
+
+def _observed(s: gprob.Stmt) -> Sequence[gprob.Expr]:
+    """What a statement tells the density of."""
+    if isinstance(s, gprob.Observe):
+        return (s.value,)
+    return tuple(outcomes(s)) if isinstance(s, gprob.Factor) else ()
 
 
 def _reading(functions: Sequence[gprob.FunDef]) -> set[str]:

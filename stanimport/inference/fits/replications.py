@@ -136,6 +136,8 @@ def warn_of_others(module: Module, drawn: Collection[str]) -> None:
     That is how programs truncate a law themselves (`target += -normal_lccdf(0 | m, s);`), which draws don't heed.
     """
     for s in told_apart(for_numpyro(module)).unobserved if drawn else ():
+        if s.is_constant:  # as the Jacobian of a transform of the data, which is no part of a law
+            continue
         told = f"{', '.join(drawn)} by the laws of statements `~` alone: what line {s.line} adds to the target, which "
         warn(f"draws {told}depends on {', '.join(s.data)}, has no part in them", ReplicationWarning)
 
