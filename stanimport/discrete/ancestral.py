@@ -1,8 +1,8 @@
 """Ancestral sampling: discrete parameters are drawn from their laws, not summed out.
 
 The laws of discrete parameters alone decide their draw; what the program observes given them stays as it is. The
-density of the parameters before them has what those laws add up to within their bounds: less than 1 where the bounds cut
-a law off.
+density of the parameters before them has what those laws add up to within their bounds: less than 1 where the bounds
+cut a law off.
 """
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def prior_draws(posterior: Posterior, count: int, seed: int) -> PriorDraws:
 
 
 def of_one_prior(posterior: Posterior) -> Callable[[Any, Any], dict[str, Any]]:
-    """One draw by a key: the parameters, discrete ones, whether the program rejects it, and its weight if it has one."""
+    """One draw by a key: parameters, discrete ones, whether the program rejects it, and its weight if it has one."""
     program, whole = posterior.program, drawn_integers(posterior.program)
 
     def one(key: Any, _: object) -> dict[str, Any]:
