@@ -56,8 +56,8 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
     parts = _parts(fit, {n: _width(v) - _width(_present(v)) for n, v in every.items()}, places)
     known = {n: _present(v) for n, v in _together(fit, posterior, every, places).items()}
     own = fit.variables.get("log_lik")
-    without, unordered = _without(fit), _unordered(fit, every, places)
-    if (parts or without or unordered) and own is not None:
+    without, unordered, repeated = _without(fit), _unordered(fit, every, places), _repeated(fit, known)
+    if (parts or without or unordered or repeated) and own is not None:
         return {"log_lik": own}
     whole = {p.variable for p in parts if p.is_whole}
     made = _merged(known, fit.program, whole)
@@ -69,7 +69,17 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
     for name in unordered:
         warn(f"the log likelihood has the log densities of {name} in the order in which the program computes them: "
              f"{UNORDERED}", LikelihoodWarning)  # fmt: skip
+    for name, width in repeated.items():
+        warn(f"the log likelihood has {width} log densities of the {np.size(fit.data[name])} numbers of {name}: what is "
+             "observed more than once counts as so many observations", LikelihoodWarning)  # fmt: skip
     return made
+
+
+def _repeated(fit: Result, terms: Mapping[str, np.ndarray]) -> dict[str, int]:
+    """How many log densities there are of variables that have fewer numbers, as of one with a law in a loop around."""
+    widths = {variable_of(n, fit.program): _width(v) for n, v in terms.items()}
+    data = {n: fit.data[n] for n in widths if n in fit.data and not isinstance(fit.data[n], tuple)}
+    return {n: widths[n] for n, v in data.items() if 0 < np.size(v) < widths[n]}
 
 
 def _unordered(
