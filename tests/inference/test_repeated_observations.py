@@ -1,4 +1,4 @@
-"""Numbers that a program observes more than once: their log densities count as observations of their own, which is told."""
+"""Numbers that a program observes more than once: that each log density of theirs is an observation is told."""
 import warnings
 
 import numpy as np

@@ -70,8 +70,9 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
         warn(f"the log likelihood has the log densities of {name} in the order in which the program computes them: "
              f"{UNORDERED}", LikelihoodWarning)  # fmt: skip
     for name, width in repeated.items():
-        warn(f"the log likelihood has {width} log densities of the {np.size(fit.data[name])} numbers of {name}: what is "
-             "observed more than once counts as so many observations", LikelihoodWarning)  # fmt: skip
+        numbers = f"the {np.size(fit.data[name])} numbers of {name}"
+        warn(f"the log likelihood has {width} log densities of {numbers}: what is observed more than once "
+             "counts as so many observations", LikelihoodWarning)  # fmt: skip
     return made
 
 
