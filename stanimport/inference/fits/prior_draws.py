@@ -106,7 +106,8 @@ def _accepted(run: Batched, count: int, seed: int, program: Program) -> dict[str
     """Draws that the program does not reject. Raises NoPriorError if there are next to none."""
     made = run(random_keys(seed, 5, count=count), np.zeros(count))
     chance, most = np.random.default_rng([seed, 5]), _most(run, made, seed)
-    waiting, tried, stream = np.flatnonzero(~_taken(made, most, chance)), count, 0
+    levels = _levels(made, chance)
+    waiting, tried, stream = np.flatnonzero(~(levels >= most)), count, 0  # NaN is taken never
     if waiting.size:
         made = {n: np.array(v) for n, v in made.items()}  # what JAX made is read-only
     while waiting.size:
@@ -116,26 +117,35 @@ def _accepted(run: Batched, count: int, seed: int, program: Program) -> dict[str
         stream += 1
         size = max(waiting.size, run.batch)
         more = run(random_keys(seed, 5, stream, count=size), np.zeros(size))
-        good = np.flatnonzero(_taken(more, most, chance))[: waiting.size]
+        most, found = max(most, _greatest(more)), _levels(more, chance)
+        good = np.flatnonzero(found >= most)[: waiting.size]
+        levels[waiting[: good.size]] = found[good]
         for name, value in more.items():
             made[name][waiting[: good.size]] = value[good]
-        waiting, tried = waiting[good.size :], tried + size
+        waiting, tried = np.flatnonzero(~(levels >= most)), tried + size
     return made
 
 
-def _taken(made: dict[str, np.ndarray], most: float, chance: np.random.Generator) -> np.ndarray:
-    """Which draws are not rejected, where those of a weight are taken in proportion to it; drops both from `made`."""
-    taken: np.ndarray = ~made.pop(_REJECTED)
-    if WEIGHT in made:
-        weights = made.pop(WEIGHT)
-        taken = taken & (np.log1p(-chance.random(len(weights))) <= weights - most)
-    return taken
+def _levels(made: dict[str, np.ndarray], chance: np.random.Generator) -> np.ndarray:
+    """Up to which logarithm of the largest weight each draw is taken: those of a weight are in proportion to it.
+
+    Rejected ones never are. Both are dropped from `made`.
+    """
+    rejected, weights = made.pop(_REJECTED), made.pop(WEIGHT, None)
+    levels = np.zeros(len(rejected)) if weights is None else weights - np.log1p(-chance.random(len(rejected)))
+    return np.where(rejected, -np.inf, levels)
+
+
+def _greatest(made: Mapping[str, np.ndarray]) -> float:
+    """The greatest logarithm of a weight among draws that are not rejected; minus infinity if there is none."""
+    weights = made.get(WEIGHT, np.zeros(0))
+    return float(max(weights[~made[_REJECTED] & np.isfinite(weights)], default=-np.inf)) if weights.size else -np.inf
 
 
 def _most(run: Batched, made: Mapping[str, np.ndarray], seed: int) -> float:
-    """The logarithm of the largest weight, which is that of a probability unless some discrete parameters have no law.
+    """The logarithm of the largest weight: of a probability, unless some discrete parameters have no law.
 
-    Where draws show that all are the same, it is theirs.
+    Then it is that of the draws so far. Where these show that all are the same, it is theirs.
     """
     if WEIGHT not in made:
         return 0.0
