@@ -18,14 +18,7 @@ def leaves(tree: object) -> list[Any]:
 
 def filled(tree: object, values: Iterator[object]) -> Any:
     """A tree of this structure with the next values as its leaves."""
-    if tree is None:
-        return None
-    if isinstance(tree, dict):
-        return {key: filled(tree[key], values) for key in sorted(tree)}
-    if isinstance(tree, (tuple, list)):
-        made = [filled(one, values) for one in tree]
-        return tree._make(made) if hasattr(tree, "_make") else type(tree)(made)
-    return next(values)
+    return builder(tree)(values)
 
 
 def paths(tree: object) -> list[tuple[Any, ...]]:
@@ -40,7 +33,7 @@ def paths(tree: object) -> list[tuple[Any, ...]]:
 
 
 def builder(tree: object) -> Callable[[Iterator[object]], Any]:
-    """What makes trees of this structure of the next values, as `filled` does, for many calls."""
+    """What makes trees of this structure of the next values, for many calls."""
     if tree is None:
         return lambda values: None
     if isinstance(tree, dict):

@@ -117,7 +117,7 @@ def _accepted(run: Batched, count: int, seed: int, program: Program) -> dict[str
         stream += 1
         size = max(waiting.size, run.batch)
         more = run(random_keys(seed, 5, stream, count=size), np.zeros(size))
-        most, found = max(most, _greatest(more)), _levels(more, chance)
+        most, found = max([most, *_weights(more)]), _levels(more, chance)
         good = np.flatnonzero(found >= most)[: waiting.size]
         levels[waiting[: good.size]] = found[good]
         for name, value in more.items():
@@ -136,10 +136,11 @@ def _levels(made: dict[str, np.ndarray], chance: np.random.Generator) -> np.ndar
     return np.where(rejected, -np.inf, levels)
 
 
-def _greatest(made: Mapping[str, np.ndarray]) -> float:
-    """The greatest logarithm of a weight among draws that are not rejected; minus infinity if there is none."""
-    weights = made.get(WEIGHT, np.zeros(0))
-    return float(max(weights[~made[_REJECTED] & np.isfinite(weights)], default=-np.inf)) if weights.size else -np.inf
+def _weights(made: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The logarithms of the weights of draws that are not rejected, if they have any."""
+    found = made.get(WEIGHT, np.full(len(made[_REJECTED]), np.nan))
+    known: np.ndarray = found[~made[_REJECTED] & np.isfinite(found)]
+    return known
 
 
 def _most(run: Batched, made: Mapping[str, np.ndarray], seed: int) -> float:
@@ -152,7 +153,7 @@ def _most(run: Batched, made: Mapping[str, np.ndarray], seed: int) -> float:
     runs = [made]
     if len(made[WEIGHT]) < _WEIGHED:
         runs.append(run(random_keys(seed, 5, 0, count=_WEIGHED), np.zeros(_WEIGHED)))
-    known = np.concatenate([r[WEIGHT][~r[_REJECTED] & np.isfinite(r[WEIGHT])] for r in runs])
+    known = np.concatenate([*map(_weights, runs)])
     if not known.size:
         return 0.0
     greatest = float(known.max())
