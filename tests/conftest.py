@@ -7,6 +7,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import zlib
 
 import compilation
 import pytest
@@ -35,12 +36,23 @@ def pytest_configure(config):
         subprocess.run([sys.executable, "-W", "ignore", "-c", "import arviz"], stderr=subprocess.DEVNULL)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Workers begin with the files that take longest, so that none waits in the end for another one's last file."""
+    """Of families of many cases some are slow; and workers begin with the files that take longest, so that none waits
+    in the end for another one's last file."""
+    for item in items:
+        family = item.get_closest_marker("sampled")
+        if family is not None and not is_chosen(item.name, *family.args):
+            item.add_marker(pytest.mark.slow)
     if hasattr(config, "workerinput"):
         tests = collections.Counter(item.path for item in items)
         seconds = lambda path: SECONDS.get(path.stem, SECONDS.get(path.parent.name, 0.1))
         items.sort(key=lambda item: -tests[item.path] * seconds(item.path))
+
+
+def is_chosen(name: str, of: int) -> bool:
+    """Whether a case is the one of so many that runs every time: its name alone decides, so that none moves another."""
+    return zlib.crc32(name.encode()) % of == 0
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -64,7 +64,7 @@ def test_random_bounds_are_drawn_before_every_iteration(backend):
     """The k-th iteration takes place if each of k independent numbers was as large as its place."""
     module = stanimport.loads("""data { real rate; } parameters { real x; } model { x ~ normal(0, 1); }
       generated quantities { int n = 0; for (i in 1:poisson_rng(rate)) n += 1; }""", backend=backend)
-    fit = stanimport.sample(module, {"rate": 4.0}, chains=1, iter_warmup=50, iter_sampling=1000, seed=1,
+    fit = stanimport.sample(module, {"rate": 4.0}, chains=1, iter_warmup=50, iter_sampling=400, seed=1,
                             show_progress=False)  # fmt: skip
     n = np.ravel(fit.stan_variable("n"))
     reached = np.cumprod(stats.poisson(4.0).sf(np.arange(8)))

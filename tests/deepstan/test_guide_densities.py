@@ -58,6 +58,7 @@ def test_densities_are_those_of_the_program_and_of_the_guide(backend):
 
 
 @pytest.mark.optimised  # hundreds of steps
+@pytest.mark.parametrize("backend", ["numpyro", pytest.param("pyro", marks=pytest.mark.slow)], indirect=True)
 def test_the_bound_of_a_guide_is_that_of_the_automatic_guide_of_the_same_family(backend):
     """Of normal, half-normal and uniform priors; batches have the same bound."""
     source = """
@@ -117,6 +118,7 @@ DOMAINS = {  # a parameter that the guide leaves out, its law, and the log of th
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_evidence_of_every_domain(backend, domain):
     """By importance sampling with the draws of a guide; its bound is at most that."""
@@ -219,6 +221,7 @@ def guides_of(backend, module):
     return {"beside": beside, "partly": partly, "points": AutoDelta(module.model), "normal": AutoNormal(module.model)}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("minibatch", [None, {"N": 20}])
 def test_guides_whose_density_is_not_known_have_no_k_hat(backend, minibatch):
     module = stanimport.loads(LINE, backend=backend)

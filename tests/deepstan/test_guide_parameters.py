@@ -71,8 +71,8 @@ def test_parts_of_complex_ones_are_learned(backend, x64, torch_double):
 
         module = stanimport.loads(source, backend="pyro")
         with pyro.get_param_store().scope():
-            svi = SVI(module.model, module.guide, pyro.optim.Adam({"lr": 0.05}), Trace_ELBO(num_particles=20))
-            for _ in range(150):
+            svi = SVI(module.model, module.guide, pyro.optim.Adam({"lr": 0.05}), Trace_ELBO(num_particles=10))
+            for _ in range(100):
                 svi.step()
             found = {n: float(v) for n, v in pyro.get_param_store().items()}
     else:
@@ -81,8 +81,8 @@ def test_parts_of_complex_ones_are_learned(backend, x64, torch_double):
         from numpyro.infer import SVI, Trace_ELBO
 
         module = stanimport.loads(source)
-        svi = SVI(module.model, module.guide, numpyro.optim.Adam(0.05), Trace_ELBO(num_particles=20))
-        found = svi.run(jax.random.PRNGKey(0), 150, progress_bar=False).params
+        svi = SVI(module.model, module.guide, numpyro.optim.Adam(0.05), Trace_ELBO(num_particles=10))
+        found = svi.run(jax.random.PRNGKey(0), 100, progress_bar=False).params
     np.testing.assert_allclose([found["z.real"], found["z.imag"]], [2, -1], atol=0.15)
 
 

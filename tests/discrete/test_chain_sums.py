@@ -115,6 +115,7 @@ def one(rows):
     return np.array(rows, float)[:, None, :]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", [2, 3, 5])
 @pytest.mark.parametrize("length", [7, 20])
 @pytest.mark.parametrize("of", ["all", "a step", "a chain", "a step and a chain"])
@@ -186,6 +187,7 @@ def test_far_observations_need_no_logarithms():
     assert agree(single, np.log([[0.9, 0.1], [0.2, 0.8]]))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(24))
 def test_terms_of_all_sizes(seed):
     rng = np.random.default_rng(seed)
@@ -278,6 +280,7 @@ def test_sums_of_each_chain_that_stands_in_cases(shared):
         assert not np.delete(one, used, 1).any()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("probable", [False, True])
 @pytest.mark.parametrize("of", ["all", "a step", "few kinds of steps", "a chain", "a step and a chain"])
 @pytest.mark.parametrize("far", ["live", "impossible"])

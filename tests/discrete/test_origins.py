@@ -16,6 +16,7 @@ from tests.discrete.trial import compared
 from tests.random_programs.referee import ours
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", containers.NAMED)
 def test_the_sum_over_all_assignments(name):
     pytest.importorskip("stanli", reason="stanli is not installed")
@@ -44,6 +45,7 @@ def densities(style, seed):
     return [(f.log_density, *f.gradient) if not f.rejected else f.rejected for f in found]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_containers(seed):
     pytest.importorskip("pyro", reason="the pyro extra is not installed")

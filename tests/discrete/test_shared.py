@@ -68,6 +68,7 @@ def summed(monkeypatch):
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_sums_are_those_over_all_assignments(name, summed):
     statements, data, expected = PROGRAMS[name]

@@ -103,6 +103,7 @@ def small_of(name):
     return Style(f"{_HEAD}model {{ {model} }}", (variable,), DATA, 10**7)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_sum_over_all_assignments(name, monkeypatch):
     pytest.importorskip("stanli", reason="stanli is not installed")

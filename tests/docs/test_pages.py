@@ -17,6 +17,8 @@ PAGES = ["README.md", "docs/index.md", "docs/tutorial.md", "docs/cmdstanpy.md", 
          "docs/prediction.md", "docs/troubleshooting.md", "docs/gpu.md", "docs/editors.md", "docs/workers.md",
          "docs/moving.md", "docs/samplers.md", "docs/adding.md", "docs/deepstan.md",
          "docs/rejections.md"]  # fmt: skip
+LONG = {"docs/numpyro.md", "docs/many.md", "docs/large.md", "docs/hundred_million.md", "docs/samplers.md"}
+EACH = [pytest.param(p, marks=pytest.mark.slow) if p in LONG else p for p in PAGES]
 # Fewer iterations, for the tests that run every time.
 SHORT = [
     (r"(iter_warmup|iter_sampling|num_warmup|num_samples)=\d+", r"\1=100"),
@@ -67,7 +69,7 @@ def run(page: str, folder: pathlib.Path, short: bool) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", EACH)
 def test_the_code_of_a_page_runs(page, tmp_path):
     assert python_of(page).strip(), f"{page} has no Python"
     run(page, tmp_path, short=True)

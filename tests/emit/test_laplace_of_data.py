@@ -33,7 +33,7 @@ generated quantities {
 """
 
 
-@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("backend", [pytest.param("numpyro", marks=pytest.mark.slow), "pyro"])
 def test_marginals_and_draws_of_data_alone(backend):
     if backend == "pyro":
         pytest.importorskip("pyro", reason="the pyro extra is not installed")

@@ -227,6 +227,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(program):
     assert load(program).text
 
 
+@pytest.mark.slow
 def test_a_translator_in_an_archive_is_noticed_too(program, monkeypatch, tmp_path):
     """It has no files of its own whose times tell."""
     root, archive = pathlib.Path(cache.__file__).parents[1], tmp_path / "packages.zip"

@@ -319,6 +319,7 @@ print((peak() - before) / fit.variables["x"].nbytes)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
 def test_memory_stays_near_that_of_the_draws():
     """Many parameters: points are given up while the variables are made of them."""

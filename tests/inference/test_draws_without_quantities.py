@@ -70,6 +70,7 @@ def verify(fit, bad, message, texts, of="draws"):
     assert f" of {bad.sum()} of {len(x)} {of} are NaN" in text and re.search(message, text), text
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("cause", CAUSES)
 def test_samples_have_all_but_the_quantities_that_are_not(cause, backend):

@@ -230,6 +230,7 @@ def normalising(library):
     return Normalising(), lambda n: (np.asarray(n.layer.mean.get_value()), np.asarray(n.layer.var.get_value()))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", ["flax", "torch"])
 @pytest.mark.parametrize("source", [BATCHED, GUIDED_BATCHED])
 @pytest.mark.parametrize("minibatch", [None, {"N": 6}])

@@ -31,6 +31,7 @@ def test_densities_of_a_flow_are_those_of_its_draws(backend, algorithm):
         assert (fit.stats["log_p__"] - fit.stats["log_q__"]).mean() > -1  # the best of mean-field laws has -1.4
 
 
+@pytest.mark.slow
 def test_a_flow_is_fitted_by_minibatches():
     source = """
         data { int N; vector[N] y; } parameters { real a; real b; }

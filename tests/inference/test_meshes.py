@@ -154,6 +154,7 @@ def test_two_processes_share_the_rows(of_eight):
         np.testing.assert_allclose(draws, of_eight["few"], rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_threads_share_the_rows(tmp_path):
     """Programs that a process with one device stored are of use in one with two."""
     one, two = (result(started(THREADS, *arguments, devices=0, STANIMPORT_JIT_CACHE=str(tmp_path)))

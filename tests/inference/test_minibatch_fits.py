@@ -276,7 +276,7 @@ def test_parameters_that_still_move_when_the_bound_hardly_does_are_told_of():
     assert fit.info["converged"] and not fit.info["arrived"]
 
 
-@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("backend", ["numpyro", pytest.param("pyro", marks=pytest.mark.slow)])
 def test_importance_ratios_of_two_sizes_are_of_all_rows(backend, monkeypatch):
     """Where the approximation is the posterior, every ratio is the evidence, in whatever parts the rows are read."""
     source = """

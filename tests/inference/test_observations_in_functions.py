@@ -127,6 +127,7 @@ def told_apart(fit):
     return {n: v.values[0] for n, v in found.items()}, [str(w.message) for w in told if w.category is LikelihoodWarning]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", APART)
 def test_log_densities_are_those_in_line(case):
     statements, expected, rest = APART[case]

@@ -95,6 +95,7 @@ def test_another_process_needs_no_jax_and_draws_the_same(folder):
     assert {"jax", "numpyro"} < {*runs[0][0]} and runs[1] == [[], runs[0][1]]
 
 
+@pytest.mark.slow
 def test_other_methods_need_no_jax_in_another_process_either(folder):
     program = folder / "noisy.stan"
     program.write_text(PROGRAM)

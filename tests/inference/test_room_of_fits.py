@@ -55,6 +55,7 @@ SIZE = 2 * 1000 * 5_000 * 8 / 1e6  # of the draws, MB
 ROOM = {"sample": 1.3, "load": 1.3, "draws": 1.3, "draws_pd": 1.3, "generate_quantities": 1.3}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read where Linux tells it")
 def test_draws_are_not_copied(tmp_path):
     done = subprocess.run([sys.executable, "-c", SCRIPT, str(tmp_path)], capture_output=True, text=True, timeout=600)

@@ -69,6 +69,7 @@ def test_programs_that_end_otherwise_wait_for_what_is_compiled(tmp_path, then, c
     assert (tmp_path / "log.txt").read_text() == "not flushed"
 
 
+@pytest.mark.slow
 def test_after_an_interrupt_what_was_compiled_is_used(tmp_path):
     """As in a notebook: KeyboardInterrupt comes at once, and the next cell finds what was begun."""
     done, _ = ended(tmp_path, 20, """

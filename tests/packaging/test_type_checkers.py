@@ -121,6 +121,7 @@ def run(folder, *arguments):
                           env=environ, timeout=300)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_mypy(python, tmp_path, mypy_cache):
     pytest.importorskip("mypy", reason="mypy is not installed")
     (tmp_path / "user.py").write_text(USER)

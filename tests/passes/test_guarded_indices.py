@@ -56,6 +56,7 @@ def outcome(text: str, backend: str) -> ours.Outcome:
     return ours.outcomes(text, DATA, [AT], backend, jit=False, parts=("gradient",))[0]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("around", AROUND)
 @pytest.mark.parametrize("guard", GUARDS)

@@ -39,6 +39,7 @@ def assert_unchanged(name, *switches):
             np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-11, err_msg=parameter)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", programs.NAMES)
 def test_log_density_and_gradient_with_all_passes(name, x64):
     assert_unchanged(name, ())
@@ -50,6 +51,7 @@ def test_log_density_and_gradient_without_one_pass(name, x64):
     assert_unchanged(name, *((p,) for p in loops.PASSES))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", programs.NAMES)
 def test_log_density_on_torch(name, x64, torch_double):
     import pyro.poutine as poutine

@@ -53,6 +53,7 @@ RATES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", ["rk45", "bdf"])
 @pytest.mark.parametrize("name", RATES)
 def test_equations_with_loops_have_the_derivatives_of_their_solution(name, method):

@@ -43,7 +43,7 @@ MODELS = {
     "in loops and branches": "if (a[n] < 1) target += deep(a[n]) * w[n];",
     "in both sides": "if (a[n] < 1) target += fall(a[n]) * w[n]; else target += fall(1 / a[n]);",
 }
-CASES = [([0.5, 2.0, 1.5], [0.3, -2.0, 2.0]), ([1.5], [1.7]), ([0.5], [0.6]), ([1.0, 2.0], [3.0, 4.0])]
+CASES = [([0.5, 2.0], [0.3, -2.0]), ([1.5, 2.0], [1.7, 2.0]), ([0.5, 0.7], [0.6, 0.2]), ([1.0, 2.0], [3.0, 4.0])]
 QUANTITIES = """generated quantities {
     vector[N] z; vector[N] u; vector[N] v;
     for (n in 1:N) {

@@ -66,6 +66,7 @@ def derivatives(backend, record, arguments, function, draws):
     return [np.asarray(g) for g in jax.grad(total, tuple(range(len(rows))))(*rows)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", NUMBERS)
 def test_derivatives_of_draws_are_those_of_the_mean_on_average(name, backend, x64, torch_double):

@@ -12,9 +12,9 @@ from .trial import divided, rotation, trial
 from .workers import run
 
 SEED, EACH = 1, 100
-STARTS = range(20_000, 20_500, EACH)
-SEVERAL = range(1265, 1283)  # in which no program takes stanli down
-REJECTIONS, BLOCKS = range(12), range(23, 39)
+STARTS = range(20_000, 20_400, EACH)
+SEVERAL = range(1265, 1277)  # in which no program takes stanli down
+REJECTIONS, BLOCKS = range(8), range(23, 35)
 
 
 @pytest.mark.parametrize("start", STARTS)

@@ -83,6 +83,7 @@ def differ(name, found, wanted):
     return found != wanted and not abs(found - wanted) <= 1e-6 * max(1.0, abs(wanted))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [n for n in LAWS if any(k == REAL for k in LAWS[n])])
 def test_what_stan_throws_for_and_its_values(name):
     kinds = LAWS[name]

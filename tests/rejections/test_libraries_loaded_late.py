@@ -2,6 +2,8 @@
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 functions {
   real terms(vector theta, array[] int y, real m) { return poisson_log_lpmf(y | theta + m); }
@@ -29,6 +31,7 @@ assert "jax" in sys.modules
 """
 
 
+@pytest.mark.slow
 def test_the_first_run_of_a_process_is_like_the_second():
     """What is noted once JAX is there is collected by what began before."""
     run = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True)

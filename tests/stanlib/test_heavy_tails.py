@@ -45,6 +45,7 @@ def test_tails_of_several_counts():
     np.testing.assert_allclose(-np.diff(tail), density, rtol=1e-9)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", ["jax", "torch"])
 @pytest.mark.parametrize("arguments", [a for a, _ in TAILS if a[3] > 1e-100])
 def test_gradients_of_the_upper_tail(arguments, library, x64, torch_double):

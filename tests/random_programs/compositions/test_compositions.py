@@ -13,7 +13,7 @@ from ..referee.walk import Walker
 from ..workers import run
 from . import TOPICS, program
 
-SEED, COUNT = 17, 45
+SEED, COUNT = 17, 30
 
 
 def test_compositions_are_stans():
