@@ -11,10 +11,9 @@ from typing import Any
 
 from .arrays import is_of_data, named
 from .arrays.base import Array, Namespace, Real
+from .closeness import asymmetric
 from .errors import StanDomainError, StanIndexError
 from .rejection import is_noted, refuse, whole
-
-SYMMETRY_TOLERANCE = 1e-8  # how far apart Stan lets m[i, j] and m[j, i] be
 
 
 def known(xp: Namespace, x: object) -> Any:
@@ -118,11 +117,6 @@ def symmetric(xp: Namespace, function: str, m: Array) -> int:
         bad = asymmetric(xp, m) if value is None else asymmetric(named("numpy"), value)
         refuse(bad, lambda: _asymmetry(xp, function, m))
     return n
-
-
-def asymmetric(xp: Namespace, m: Array) -> Any:
-    """Where a square matrix is not symmetric, NaN included."""
-    return ~(xp.abs(m - xp.transpose(m)) <= SYMMETRY_TOLERANCE)
 
 
 def _asymmetry(xp: Namespace, function: str, m: object) -> StanDomainError:

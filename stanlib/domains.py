@@ -9,6 +9,7 @@ from typing import Any
 from . import supports
 from .arrays import is_of_data, named, namespace
 from .arrays.base import Array, Namespace
+from .closeness import is_one
 from .dataclass import dataclass
 from .errors import StanDomainError
 from .rejection import is_explaining, is_lane_by_lane, refuse
@@ -160,7 +161,6 @@ CUT_POINTS = Domain(
 SIMPLEX = Domain(
     "a simplex: components of at least 0 that sum to 1", lambda xp, x: _is_simplex(xp, x), region=supports.SIMPLEX
 )
-SIMPLEX_TOLERANCE = 1e-8
 
 
 def at_least(bound: object) -> Domain:
@@ -206,4 +206,4 @@ def _increasing(xp: Namespace, x: Array) -> Array:
 
 
 def _is_simplex(xp: Namespace, x: Array) -> Array:
-    return (x >= 0) & xp.asarray(xp.abs(xp.sum(x, axis=-1) - 1) <= SIMPLEX_TOLERANCE)[..., None]
+    return (x >= 0) & xp.asarray(is_one(xp, xp.sum(x, axis=-1)))[..., None]

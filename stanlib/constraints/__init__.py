@@ -85,7 +85,6 @@ class Constraint:
 
 CONSTRAINTS: dict[str, Constraint] = {}
 BOUNDS, AFFINE = PLAIN = ("bounds", "offset_multiplier")  # of the elements of a type: they are no types themselves
-TOLERANCE = 1e-8  # Stan's CONSTRAINT_TOLERANCE
 
 
 def add(constraint: Constraint) -> Constraint:

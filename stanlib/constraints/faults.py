@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
+from ..arrays import named
 from ..arrays.base import Array
-from . import TOLERANCE
+from ..closeness import asymmetric, is_one
 
 
 def at_index(at: tuple[int, ...]) -> str:
@@ -40,7 +41,7 @@ def positive_increasing(np: ModuleType, y: Array) -> Iterator[str]:
 def _lines(y: Array, what: str) -> Iterator[str]:
     """The rows or columns of a matrix that are no simplexes."""
     for i, line in enumerate(y, 1):
-        if abs(line.sum() - 1) > TOLERANCE:
+        if not is_one(named("numpy"), line.sum()):
             yield f"{what} {i} sums to {line.sum()}"
 
 
@@ -61,14 +62,14 @@ def _without_columns(y: Any) -> Iterator[str]:
 
 def covariance(np: ModuleType, y: Array) -> Iterator[str]:
     yield from _without_columns(y)
-    for i, j in np.argwhere(np.abs(y - y.T) > TOLERANCE):
+    for i, j in np.argwhere(asymmetric(named("numpy"), y)):
         yield f"it is not symmetric: [{i + 1},{j + 1}] is {y[i, j]}, but [{j + 1},{i + 1}] is {y[j, i]}"
     if len(y) and np.all(np.isfinite(y)):
         yield f"it is not positive definite: its smallest eigenvalue is {np.linalg.eigvalsh(y)[0]:.6g}"
 
 
 def correlation(np: ModuleType, y: Array) -> Iterator[str]:
-    for i in np.flatnonzero(np.abs(np.diagonal(y) - 1) > TOLERANCE):
+    for i in np.flatnonzero(~is_one(named("numpy"), np.diagonal(y))):
         yield f"[{i + 1},{i + 1}] is {y[i, i]}, not 1"
     yield from covariance(np, y)
 
@@ -86,7 +87,7 @@ def factor(np: ModuleType, y: Array) -> Iterator[str]:
 def correlation_factor(np: ModuleType, y: Any) -> Iterator[str]:
     yield from factor(np, y)
     for i, length in enumerate((y * y).sum(axis=1), 1):
-        if abs(length - 1) > TOLERANCE:
+        if not is_one(named("numpy"), length):
             yield f"the squares of row {i} sum to {length}"
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..arrays import named
 from ..arrays.base import Array, Namespace
-from . import TOLERANCE, Constraint, add, faults
+from ..closeness import asymmetric, is_one
+from . import Constraint, add, faults
 
 if TYPE_CHECKING:
     from ..random.base import Random
@@ -90,7 +91,7 @@ def _is_lower(xp: Namespace, factor: Array) -> Array:
 
 def _is_cholesky_corr(xp: Namespace, factor: Array, *sizes: int) -> Array:
     lengths = xp.sum(factor * factor, axis=-1)
-    return _is_lower(xp, factor) & xp.all(xp.abs(lengths - 1.0) <= TOLERANCE, axis=-1)
+    return _is_lower(xp, factor) & xp.all(is_one(xp, lengths), axis=-1)
 
 
 CHOLESKY_FACTOR_CORR = add(
@@ -113,7 +114,7 @@ def _corr_matrix(xp: Namespace, x: Array, rows: int | None = None, cols: int | N
 
 
 def _is_symmetric(xp: Namespace, m: Array) -> Array:
-    return xp.all(xp.abs(m - xp.swapaxes(m, -1, -2)) <= TOLERANCE, axis=(-2, -1))
+    return ~xp.any(asymmetric(xp, m), axis=(-2, -1))
 
 
 def _is_positive_definite(xp: Namespace, m: Array) -> Array:
@@ -125,7 +126,7 @@ def _corr_matrix_inverse(xp: Namespace, m: Array, *sizes: int) -> Array:
 
 
 def _is_corr_matrix(xp: Namespace, m: Array, *sizes: int) -> Array:
-    ones = xp.all(xp.abs(xp.diagonal(m, 0, -2, -1) - 1.0) <= TOLERANCE, axis=-1)
+    ones = xp.all(is_one(xp, xp.diagonal(m, 0, -2, -1)), axis=-1)
     return ones & _is_positive_definite(xp, m)
 
 

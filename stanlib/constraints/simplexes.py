@@ -10,7 +10,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..arrays.base import Array, Namespace
-from . import TOLERANCE, Constraint, add, faults
+from ..closeness import is_one, tolerance
+from . import Constraint, add, faults
 
 if TYPE_CHECKING:
     from ..random.base import Random
@@ -42,7 +43,8 @@ def _one_less(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _sums_to_zero(xp: Namespace, z: Array) -> Array:
-    return xp.abs(xp.sum(z, axis=-1)) <= TOLERANCE
+    total = xp.sum(z, axis=-1)
+    return xp.abs(total) <= tolerance(xp, total)
 
 
 SUM_TO_ZERO_VECTOR = add(
@@ -106,7 +108,7 @@ def simplex_inverse(xp: Namespace, y: Array) -> Array:
 
 
 def is_simplex(xp: Namespace, y: Array) -> Array:
-    return (xp.abs(xp.sum(y, axis=-1) - 1.0) <= TOLERANCE) & xp.all(y >= 0, axis=-1)
+    return is_one(xp, xp.sum(y, axis=-1)) & xp.all(y >= 0, axis=-1)
 
 
 def _any_simplex(xp: Namespace, random: Random, shape: tuple[int, ...]) -> Array:

@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..arrays.base import Array, Namespace
-from . import TOLERANCE, Constraint, add, faults
+from ..closeness import is_one
+from . import Constraint, add, faults
 
 if TYPE_CHECKING:
     from ..random.base import Random
@@ -74,7 +75,7 @@ def _any_direction(xp: Namespace, random: Random, shape: tuple[int, ...]) -> Arr
 UNIT_VECTOR = add(
     Constraint(
         "unit_vector", "a unit vector", 1, 1, _unit_vector, lambda xp, y: y,
-        lambda xp, y: xp.abs(xp.sum(y * y, axis=-1) - 1.0) <= TOLERANCE, _same,
+        lambda xp, y: is_one(xp, xp.sum(y * y, axis=-1)), _same,
         base="vector", sizes=(1,), least_sizes=(2,), interval=(-1.0, 1.0),
         reasons=faults.length, uniform=_any_direction, start=1.0,  # zeros have no direction
     )

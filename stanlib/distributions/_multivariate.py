@@ -11,14 +11,13 @@ from typing import Any
 from .. import supports
 from ..arrays import is_of_data
 from ..arrays.base import Array, Namespace, Real
-from ..checks import SYMMETRY_TOLERANCE, asymmetric, same_size
+from ..checks import same_size
+from ..closeness import TOLERANCE, asymmetric, is_one
 from ..domains import Domain, guard
 from ..errors import StanIndexError
 from ..random.base import Random
 from ..rejection import is_explaining
 from ._terms import LOG_2_PI
-
-UNIT_TOLERANCE = 1e-8  # how far from 1 Stan lets the diagonal of a correlation matrix be
 
 
 def _is_symmetric(xp: Namespace, m: Array) -> Array:
@@ -38,12 +37,12 @@ def _is_covariance(xp: Namespace, m: Array) -> Array:
 
 def _is_semidefinite(xp: Namespace, m: Array) -> Array:
     symmetric = _is_symmetric(xp, m)
-    least = -SYMMETRY_TOLERANCE * xp.max(xp.abs(m))
+    least = -TOLERANCE * xp.max(xp.abs(m))
     return symmetric & xp.all(xp.eigh(m)[0] >= least) if _is_known(m) else symmetric
 
 
 def _is_correlation(xp: Namespace, m: Array) -> Array:
-    return _is_covariance(xp, m) & xp.all(xp.abs(xp.diagonal(m) - 1) <= UNIT_TOLERANCE)
+    return _is_covariance(xp, m) & xp.all(is_one(xp, xp.diagonal(m)))
 
 
 def _is_lower(xp: Namespace, m: Array) -> Array:

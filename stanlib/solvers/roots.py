@@ -6,6 +6,7 @@ Sources: J. E. Dennis and R. B. Schnabel, Numerical Methods for Unconstrained Op
 """
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..arrays.base import Array, Real
@@ -15,6 +16,7 @@ from .arithmetic import Arithmetic
 LAMBDAS = tuple(0.5**i for i in range(20))  # the shares of a Newton step that a line search tries
 DECREASE = 1e-4  # of the share of the decrease that a linear system would show
 FIRST_RADIUS = 100.0  # times the size of the guess; MINPACK's
+DOUBLE = 1e-12  # the rounding of double precision is below, that of single precision above
 ROUNDING = 4.0  # steps below so many units in the last place are lost
 
 
@@ -24,6 +26,10 @@ class Limits:
 
     residual: float
     most_steps: int
+
+    def at_precision(self, epsilon: float) -> "Limits":
+        """The same in double precision; in single precision no residual below what rounding leaves of numbers near 1."""
+        return self if epsilon < DOUBLE else replace(self, residual=max(self.residual, 100 * epsilon))
 
 
 def norm(xp: Arithmetic, x: Array) -> Any:

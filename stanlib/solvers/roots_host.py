@@ -14,7 +14,7 @@ from ..arrays.base import Array
 from ..arrays.implicit import differentiable
 from ..errors import StanDomainError
 from . import roots
-from .calculus_host import Lift, jacobian, plain, records, without_gradient
+from .calculus_host import Lift, jacobian, plain, precision, records, without_gradient
 from .roots import Limits
 
 System = Callable[[Any], Any]
@@ -42,7 +42,7 @@ def solve(
     derivative: Callable[[Any], Any] = lambda y: plain(jacobian(xp, recorded, lift(y)))
     with np.errstate(all="ignore"):
         y, left = METHODS[method](residual, derivative, plain(lift(guess)), limits.most_steps)
-    if not roots.norm(np, left) <= limits.residual:
+    if not roots.norm(np, left) <= limits.at_precision(precision(y)).residual:
         if xp.LIBRARY == "numpy":
             raise StanDomainError(f"no root was found in {limits.most_steps} steps; the last residual is {left}")
         return lift(y) * xp.nan

@@ -26,7 +26,7 @@ def solve(
 ) -> Any:
     """The y with f(y, *arguments) = 0; NaN where it is not found. The guess has no derivatives."""
     dtype, split = real_type(guess, arguments), Arguments(arguments)
-    equations = _Equations(f, split, dtype)
+    equations, limits = _Equations(f, split, dtype), limits.at_precision(float(jnp.finfo(dtype).eps))
 
     @jax.custom_jvp
     def root(guess: object, *leaves: object) -> Array:

@@ -45,7 +45,7 @@ def _pairs(dtype: Any) -> tuple[int, ...]:
 
 
 def _words(x: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(x).reshape(-1).view(_WORD).reshape(*x.shape, *_pairs(x.dtype))
+    return np.ascontiguousarray(x).reshape(-1).view(_WORD).reshape((*x.shape, *_pairs(x.dtype)))
 
 
 def _numbers(words: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:

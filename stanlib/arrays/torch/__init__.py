@@ -294,7 +294,11 @@ def is_integer(x: object) -> bool:
 
 
 def rounding(x: object) -> float:
-    return torch.finfo(x.dtype).eps if isinstance(x, torch.Tensor) else _np.rounding(x)
+    """That of parameters is the default's, also where they have come into a container in double precision."""
+    if not isinstance(x, torch.Tensor):
+        return _np.rounding(x)
+    own, default = torch.finfo(x.dtype).eps, torch.finfo(torch.get_default_dtype()).eps
+    return own if own > default else default
 
 
 def scan(step: Callable[..., object], carry: Any, xs: Arrays, *constants: object, reverse: bool = False) -> Any:
