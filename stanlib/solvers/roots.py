@@ -28,7 +28,7 @@ class Limits:
     most_steps: int
 
     def at_precision(self, epsilon: float) -> "Limits":
-        """The same in double precision; in single precision no residual below what rounding leaves of numbers near 1."""
+        """The same in double precision; in single precision no residual below what rounding leaves around 1."""
         return self if epsilon < DOUBLE else replace(self, residual=max(self.residual, 100 * epsilon))
 
 
