@@ -25,7 +25,7 @@ def computed_from(program: gprob.Program) -> dict[str, frozenset[str]]:
     """The transformed data that may depend on the values of each of the data, not on its sizes alone, by Stan name."""
     names = {v.symbol: v.name for v in program.transformed_data_variables}
     body = traversal.rewrite(program.transformed_data, _without_sizes)
-    return {v.name: frozenset(names[n] for n in depending(body, {v.symbol}, _deciding) & names.keys())
+    return {v.name: frozenset(names[n] for n in depending(body, {v.symbol}, deciding) & names.keys())
             for v in program.data}  # fmt: skip
 
 
@@ -34,7 +34,7 @@ def _without_sizes(node: object) -> object:
     return gprob.int_const(0, node.span) if isinstance(node, gprob.Apply) and is_size else node
 
 
-def _deciding(s: gprob.Stmt) -> set[str]:
+def deciding(s: gprob.Stmt) -> set[str]:
     """What a statement reads, and for a loop what decides whether it is left, and with it all that it does."""
     ends = [t.condition for b in traversal.bodies(s) for t in walk_statements(b)
             if isinstance(t, gprob.If) and breaks((t,))]  # fmt: skip

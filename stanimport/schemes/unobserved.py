@@ -21,6 +21,7 @@ from ..ir.uses import (
     walk_statements,
     writes,
 )
+from .repeated import Repeated
 
 
 def unobserved(program: gprob.Program) -> list[Unobserved]:
@@ -50,6 +51,7 @@ class _Statements:
         self.observed = self.sources({n for y in values for n in self.known.of(y)})
         self.reading = _reading(program.functions)
         self.conditions = _conditions(program.model)
+        self.repeated = Repeated(program, self.known, self.observed, self.dynamic)
 
     def variable(self, site: str) -> str:
         """The variable that a site is called after."""
@@ -81,7 +83,7 @@ class _Statements:
         if not found and isinstance(s, gprob.Factor) and not outcomes(s):
             found = self.cut_off(s.value, path)
         if not found and isinstance(s, gprob.Factor) and not any(map(names_in, outcomes(s))):
-            found = self.under(path)
+            found = self.under(path) or (set() if s.jacobian else self.repeated.of(s.value, path))
         if not found and reads_target:
             found = {n for n in self.names if self.names[n] in self.sites}
         names = sorted(self.names[n] for n in found)
