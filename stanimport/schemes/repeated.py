@@ -36,8 +36,8 @@ class Repeated:
     def of(self, value: gprob.Expr, path: Sequence[gprob.Stmt]) -> set[str]:
         """The data that decide how often, or how many times, a statement with those around it adds a value.
 
-        Else those of which each iteration around it has an outcome, unless it has parameters of its own as well. None of
-        densities of variables, as of parameters in a prior.
+        Else those of which each iteration around it has an outcome, unless it has parameters of its own as well.
+        None of densities of variables, as of parameters in a prior.
         """
         if any(is_density_of(n) and names_in(n.arguments[0]) for n in self.known.reached(value)):
             return set()
