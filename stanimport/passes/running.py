@@ -1,8 +1,9 @@
 """How the statements of a body run: which loops and branches are traced, what is copied, what is an observation."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -11,7 +12,8 @@ from stanlib.types import INT, Tuple, Type, is_scalar, scalar_of, unwind
 
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal
-from ..ir.uses import mentions, outcomes, walk_statements, written
+from ..ir.outcomes import deciding
+from ..ir.uses import depending, mentions, outcomes, own_nodes, walk_statements, writes, written
 from .binding_times import has_dynamic_work
 from .loops.affine import key
 from .nests import Nest
@@ -32,9 +34,18 @@ class Facts:
     sites: Mapping[str, str]
     bounding: frozenset[str]
     results: frozenset[str]
+    body: Stmts
+    dynamic: tuple[str, ...]  # from the start
+
+    @cached_property
+    def by_parameters(self) -> frozenset[str]:
+        """The variables whose values are not of data alone, by what is assigned or by what decides whether it is."""
+        kinds = (gprob.Sample, gprob.Param, gprob.Bind)
+        anew = (s for s in walk_statements(self.body) if isinstance(s, kinds) or any(map(_is_made_anew, own_nodes(s))))
+        return frozenset(depending(self.body, {*self.dynamic, *(n for s in anew for n in writes(s))}, deciding))
 
     @classmethod
-    def of(cls, body: Stmts, ownership: Ownership, assigned: frozenset[str]) -> Facts:
+    def of(cls, body: Stmts, ownership: Ownership, assigned: frozenset[str], dynamic: Iterable[str]) -> Facts:
         """The facts of a body; `bounding` are the parameters that the constraints of others refer to."""
         statements = list(walk_statements(body))
         declared = [s for s in statements if isinstance(s, gprob.Declare)]
@@ -42,7 +53,8 @@ class Facts:
         samples = [s for s in statements if isinstance(s, gprob.Sample)]
         sites = {s.name: s.site for s in samples}
         constraints = tuple(s.constraint for s in samples if s.constraint)
-        return cls(ownership, assigned, sizes, sites, frozenset(_parameters(constraints, sites)), results)
+        bounding = frozenset(_parameters(constraints, sites))
+        return cls(ownership, assigned, sizes, sites, bounding, results, body, tuple(dynamic))
 
 
 @dataclass(frozen=True)
@@ -174,16 +186,18 @@ class Running:
         return replace(made, distribution=law, of_data=self._is_data(s.value))
 
     def factor(self, s: gprob.Factor) -> gprob.Factor:
-        """An increment; one made of densities of data has a term per observation."""
+        """An increment; one made of densities of data has a term per observation, as have the places of these."""
         found = outcomes(s)
         known = any(isinstance(n, gprob.Var) for y in found for n in traversal.walk(y))
-        of_data = not s.jacobian and known and all(map(self._is_data, found))
+        of_data = s.place or not s.jacobian and known and all(map(self._is_data, found))
         return replace(self.operands.parts(s), of_data=of_data)
 
     def _is_data(self, e: gprob.Expr) -> bool:
-        """Whether a value comes from data alone; the index of a traced loop is no parameter, nor is a row of data."""
+        """Whether a value comes from data alone, be it by what traced loops carry; nor is a row of data a parameter."""
         known = self.rows if self.nest is None else self.rows | self.nest.indices
-        return not self.operands.with_static(known).times.is_dynamic(e)
+        if not self.operands.with_static(known).times.is_dynamic(e):
+            return True
+        return not mentions(e, self.facts.by_parameters) and not any(map(_is_made_anew, traversal.walk(e)))
 
     # --- control flow
 
@@ -262,6 +276,13 @@ class Running:
         return replace(
             s, condition=condition, then=then, otherwise=otherwise, traced=traced, sums=traced and _adds_often(s)
         )  # fmt: skip
+
+
+def _is_made_anew(node: object) -> bool:
+    """Whether a node is of no variables alone: the log density so far, a random number, a function of the program."""
+    if isinstance(node, gprob.Apply):
+        return node.function.random
+    return isinstance(node, (gprob.TargetValue, gprob.CallUser))
 
 
 def _adds_often(s: gprob.If) -> bool:

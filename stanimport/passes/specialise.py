@@ -106,7 +106,7 @@ class _Specialiser:
             self.refused[caller] = list(unknown_sizes.of_loops(body, times))
             if recursion.may_end_by_data(body, times):
                 self.ended_by_data.add(caller)
-        facts = Facts.of(body, ownership.analyse(body, times), frozenset(assigned(body)))
+        facts = Facts.of(body, ownership.analyse(body, times), frozenset(assigned(body)), around.dynamic)
         return Running(facts, Operands(times, self._ask, self.traces, any_library)).block(body)
 
     def _refuse_unknown_sizes(self) -> None:
