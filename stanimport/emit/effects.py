@@ -148,7 +148,7 @@ class Effects(ABC):
         """Enter a loop in which increments can only be added up, those of each statement; the names of the sums."""
         inside = list(walk_statements(body))
         if any(isinstance(s, gprob.If) and s.sums for s in inside):
-            return self.open_sum("target__loop", statements)
+            return self.open_sum(f"{summing(inside)}__loop", statements)
         adding = (s.site for s in inside if isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind)))
         totals = {site: statements.names.temporary("total") for site in dict.fromkeys(adding)}
         self.frames.append(_Frame("sum", {}, totals))
@@ -235,6 +235,12 @@ def is_law(s: object) -> bool:
     if not isinstance(s, gprob.Observe) or not isinstance(s.distribution.lpdf, Function):
         return False
     return s.distribution.lpdf.distribution is not None
+
+
+def summing(inside: Sequence[gprob.Stmt]) -> str:
+    """What statements that make one sum add to: the target, or all to its Jacobian."""
+    adding = [s for s in inside if isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind))]
+    return "jacobian" if all(s.site.startswith("jacobian__") for s in adding) else "target"
 
 
 def _is_place(s: object) -> bool:

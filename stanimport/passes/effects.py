@@ -12,7 +12,7 @@ from typing import Any
 from stanlib.types import INT, VOID, Type
 
 from ..ir import gprob, traversal
-from ..ir.fresh import Fresh
+from ..ir.fresh import Fresh, stem
 from .call_graph import closure
 from .normalize import map_blocks, unsized
 
@@ -167,4 +167,12 @@ class _Hoister:
     def _bind(self, call: gprob.Expr, name: str | None) -> Iterator[gprob.Stmt]:
         if name is not None and call.type != VOID:
             yield gprob.Declare(call.span, name, unsized(call.type))
-        yield gprob.Bind(call.span, name, self.names.site("target__call"), call)
+        site = self.names.site("jacobian__call" if _is_jacobian(call) else "target__call")
+        yield gprob.Bind(call.span, name, site, call)
+
+
+def _is_jacobian(call: gprob.Expr) -> bool:
+    """Whether what a call adds is the log of the Jacobian of a transform."""
+    if isinstance(call, gprob.CallUser):
+        return stem(call.function).endswith("_jacobian")
+    return isinstance(call, gprob.Apply) and call.function.name.endswith("_jacobian")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ import numpy as np
 from jax import Array
 from jax.sharding import Mesh
 from numpyro import handlers
-from numpyro.distributions import ExpandedDistribution, biject_to, constraints
+from numpyro.distributions import ExpandedDistribution, Unit, biject_to, constraints
 
 from stanlib.errors import StanError
 from stanlib.kept import attempt
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 Site = dict[str, Any]  # NumPyro's message of it
 _NO_KEY = np.zeros(2, np.uint32)
+_JACOBIAN = re.compile(r"jacobian__(term|call|loop|branch)(__\d+)?(\.sum(__\d+)?)?$")  # sites of `jacobian +=`
 
 
 class Posterior(Evaluated["Posterior"]):
@@ -211,7 +213,8 @@ class Posterior(Evaluated["Posterior"]):
     def _density_of(self, values: Mapping[str, object], jacobian: bool) -> Array:
         with controlled_derivatives():
             trace, log_jacobian = self._trace_of(values)
-        terms = [_scaled(jnp.sum(log_prob(site)), site) for site in trace.values() if is_term(site)]
+        sites = [s for n, s in trace.items() if is_term(s) and (jacobian or not _is_jacobian(n, s))]
+        terms = [_scaled(jnp.sum(log_prob(site)), site) for site in sites]
         return sum(terms, start=jnp.zeros(())) + (log_jacobian if jacobian else 0.0)
 
     def constrain(self, point: Array) -> dict[str, Any]:
@@ -323,6 +326,11 @@ def is_term(site: Mapping[str, object]) -> bool:
     while isinstance(law, ExpandedDistribution):
         law = law.base_dist
     return getattr(law, "is_term", True)
+
+
+def _is_jacobian(name: str, site: Mapping[str, object]) -> bool:
+    """Whether a site is what `jacobian +=` adds, or a function that ends in `_jacobian`; data may be called so."""
+    return isinstance(site["fn"], Unit) and _JACOBIAN.match(name) is not None
 
 
 def log_prob(site: Mapping[str, Any]) -> Any:

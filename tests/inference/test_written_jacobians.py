@@ -1,0 +1,73 @@
+"""What `jacobian +=` adds counts with the Jacobian alone, as what declared constraints add."""
+import numpy as np
+import pytest
+from scipy import stats
+
+import stanimport
+
+MANY = " ".join(f"jacobian += {k} * c;" for k in range(1, 18))
+PROGRAM = """
+functions {
+  real one_jacobian(real x) { jacobian += x; return exp(x); }
+  real all_jacobian(vector x) { real t = 0; for (v in x) t += one_jacobian(v); return t; }
+}
+parameters { real<lower=0> a; real b; real c; vector[3] x; }
+transformed parameters {
+  real s = exp(b);
+  %s
+}
+model { a ~ gamma(3, 2); target += gamma_lpdf(s | 3, 2); c ~ normal(0, 1); x ~ normal(0, 1); }
+"""
+A, B, C, X = 0.75, 0.25, 0.5, np.array([0.5, -1.0, 2.0])
+WITHOUT = stats.gamma.logpdf([A, np.exp(B)], 3, scale=0.5).sum() + stats.norm.logpdf([C, *X]).sum()
+TERMS = {
+    "a statement": ("jacobian += b;", B),
+    "a vector": ("jacobian += x;", X.sum()),
+    "a function": ("real t = one_jacobian(b);", B),
+    "one that calls it": ("real t = all_jacobian(x);", X.sum()),
+    "a function of the library": ("real t = lower_bound_jacobian(b, 2);", B),
+    "a loop": ("for (i in 1:3) jacobian += x[i];", X.sum()),
+    "a loop that parameters end": ("real d = 2 + c; while (d > 1) { d -= 0.75; jacobian += d; }", 1.75 + 1.0),
+    "a branch": ("if (c > 0) jacobian += b; else jacobian += c;", B),
+    "a branch of many": (f"if (c > 0) {{ {MANY} }}", 153 * C),
+    "a loop of many": (f"real d = 2 + c; while (d > 1) {{ d -= 2; if (c > 0) {{ {MANY} }} }}", 153 * C),
+}
+
+
+def densities(statements, backend="numpyro"):
+    """Without and with the Jacobian."""
+    module, params = stanimport.loads(PROGRAM % statements, backend=backend), {"a": A, "b": B, "c": C, "x": X}
+    return [stanimport.log_prob(module, params=params, jacobian=j).lp for j in (False, True)]
+
+
+@pytest.mark.parametrize("case", TERMS)
+def test_log_densities(case):
+    statements, term = TERMS[case]
+    np.testing.assert_allclose(densities(statements), [WITHOUT, WITHOUT + np.log(A) + term], rtol=1e-10)
+
+
+def test_programs_for_pyro():
+    statements, term = " ".join(f"{{ {s} }}" for s, _ in TERMS.values()), sum(t for _, t in TERMS.values())
+    np.testing.assert_allclose(densities(statements, "pyro"), [WITHOUT, WITHOUT + np.log(A) + term], rtol=1e-10)
+
+
+def test_modes():
+    module = stanimport.loads(PROGRAM % "jacobian += b;")
+    for jacobian, mode in ((False, 1.0), (True, 1.5)):
+        fit = stanimport.optimize(module, {}, jacobian=jacobian, seed=1)
+        assert [float(np.squeeze(fit.stan_variable(n))) for n in "as"] == pytest.approx([mode, mode], rel=1e-4)
+
+
+def test_laplace_approximations():
+    module = stanimport.loads("parameters { real b; } transformed parameters { real s = exp(b); jacobian += b; } "
+                              "model { s ~ gamma(3, 2); }")  # fmt: skip
+    for jacobian, center, curvature in ((False, 0.0, 2.0), (True, np.log(1.5), 3.0)):
+        b = stanimport.laplace_sample(module, {}, jacobian=jacobian, draws=2000, seed=1).stan_variable("b")
+        assert b.mean() == pytest.approx(center, abs=0.06) and b.std() == pytest.approx(curvature**-0.5, rel=0.06)
+
+
+def test_data_of_such_a_name_are_observed():
+    module = stanimport.loads("data { real jacobian__term; } parameters { real m; } "
+                              "transformed parameters { jacobian += m; } model { jacobian__term ~ normal(m, 1); }")
+    found = stanimport.log_prob(module, {"jacobian__term": 1.0}, params={"m": 0.5}, jacobian=False).lp
+    assert found == pytest.approx(stats.norm.logpdf(0.5))
