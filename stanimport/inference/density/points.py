@@ -109,7 +109,8 @@ def log_prob(
         module: a translated module, or the path of a program.
         data, networks: as for `sample`.
         params: a dict of all parameters, or the path of such a JSON file.
-        jacobian: add the log Jacobian of the constraining transform: the density of the unconstrained parameters.
+        jacobian: add the log Jacobian of the constraining transform: the density of the unconstrained parameters. What
+            the program adds by `jacobian +=` counts with it.
 
     Returns:
         `lp`, Stan's log density with nothing dropped, and `gradient`, with respect to the unconstrained parameters.
