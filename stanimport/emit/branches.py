@@ -8,7 +8,6 @@ from ..ir import gprob
 from ..ir.uses import always_returns, walk_statements
 from .asty import Builder
 from .context import Context
-from .effects import summing
 
 
 def if_(st: Context, s: gprob.If, b: Builder) -> list[ast.stmt]:
@@ -40,7 +39,7 @@ def if_(st: Context, s: gprob.If, b: Builder) -> list[ast.stmt]:
 
 def _summing_if(st: Context, s: gprob.If, state: list[str], b: Builder) -> list[ast.stmt]:
     """A branch whose increments of the target are one term: their number does not multiply that of the branches."""
-    totals = st.effects.open_sum(f"{summing(list(walk_statements((s,))))}__branch", st)
+    totals = st.effects.open_sum("branch", list(walk_statements((s,))), st)
     state = [*state, *totals]
     out: list[ast.stmt] = [b.assign(n, b.const(0.0)) for n in totals]
     references = []

@@ -59,7 +59,10 @@ class _Frame:
 
     def total(self, site: str) -> str:
         """The sum that an increment goes to; that of a loop inside is called after its statement, too."""
-        return self.totals[site.partition(".")[0]] if len(self.totals) > 1 else next(iter(self.totals.values()))
+        if len(self.totals) == 1:
+            return next(iter(self.totals.values()))
+        statement = site.partition(".")[0]
+        return self.totals.get(statement) or next(t for s, t in self.totals.items() if kind_of(s) == kind_of(statement))
 
     def name(self, effect: Effect, statements: Body) -> str:
         for known, name in self.names.items():
@@ -148,17 +151,19 @@ class Effects(ABC):
         """Enter a loop in which increments can only be added up, those of each statement; the names of the sums."""
         inside = list(walk_statements(body))
         if any(isinstance(s, gprob.If) and s.sums for s in inside):
-            return self.open_sum(f"{summing(inside)}__loop", statements)
+            return self.open_sum("loop", inside, statements)
         adding = (s.site for s in inside if isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind)))
         totals = {site: statements.names.temporary("total") for site in dict.fromkeys(adding)}
         self.frames.append(_Frame("sum", {}, totals))
         return list(totals.values())
 
-    def open_sum(self, site: str, statements: Body) -> list[str]:
-        """Enter bodies whose increments make one sum; its name, alone."""
-        total = statements.names.temporary("total")
-        self.frames.append(_Frame("sum", {}, {site: total}))
-        return [total]
+    def open_sum(self, what: str, inside: Sequence[gprob.Stmt], statements: Body) -> list[str]:
+        """Enter bodies whose increments make one sum, those of `jacobian +=` another one; the names of the sums."""
+        adding = (s.site for s in inside if isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind)))
+        kinds = sorted(set(map(kind_of, adding))) or ["target"]
+        totals = {f"{kind}__{what}": statements.names.temporary("total") for kind in kinds}
+        self.frames.append(_Frame("sum", {}, totals))
+        return list(totals.values())
 
     def close_sums(self, statements: Body, b: Builder) -> list[ast.stmt]:
         """Leave such: each sum is a site, called after the statement that it is of."""
@@ -220,7 +225,7 @@ class NoEffects(Effects):
     def open_sums(self, body: Sequence[gprob.Stmt], statements: Body) -> list[str]:
         return []
 
-    def open_sum(self, site: str, statements: Body) -> list[str]:
+    def open_sum(self, what: str, inside: Sequence[gprob.Stmt], statements: Body) -> list[str]:
         return []
 
     def close_sums(self, statements: Body, b: Builder) -> list[ast.stmt]:
@@ -237,10 +242,9 @@ def is_law(s: object) -> bool:
     return s.distribution.lpdf.distribution is not None
 
 
-def summing(inside: Sequence[gprob.Stmt]) -> str:
-    """What statements that make one sum add to: the target, or all to its Jacobian."""
-    adding = [s for s in inside if isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind))]
-    return "jacobian" if all(s.site.startswith("jacobian__") for s in adding) else "target"
+def kind_of(site: str) -> str:
+    """What a site adds to: the target, or its Jacobian, which counts on the unconstrained scale alone."""
+    return "jacobian" if site.startswith("jacobian__") else "target"
 
 
 def _is_place(s: object) -> bool:

@@ -5,9 +5,11 @@ from scipy import stats
 
 import stanimport
 
+BOTH = " ".join(f"jacobian += {k} * c; add_lp(b);" for k in range(1, 12))
 MANY = " ".join(f"jacobian += {k} * c;" for k in range(1, 18))
 PROGRAM = """
 functions {
+  void add_lp(real x) { target += 2 * x; }
   real one_jacobian(real x) { jacobian += x; return exp(x); }
   real all_jacobian(vector x) { real t = 0; for (v in x) t += one_jacobian(v); return t; }
 }
@@ -44,6 +46,15 @@ def densities(statements, backend="numpyro"):
 def test_log_densities(case):
     statements, term = TERMS[case]
     np.testing.assert_allclose(densities(statements), [WITHOUT, WITHOUT + np.log(A) + term], rtol=1e-10)
+
+
+@pytest.mark.parametrize("around", ["{{ {} }}", "real d = 2 + c; while (d > 1) {{ d -= 2; {} }}"])
+def test_sums_of_both(around):
+    """Where so many statements of a branch add that they make one sum, these are two."""
+    with pytest.warns(stanimport.StanDeprecationWarning, match="_lp functions in transformed parameters"):
+        found = densities(around.format(f"if (c > 0) {{ {BOTH} }} else {{ add_lp(b); }}"))
+    wanted = WITHOUT + 22 * B
+    np.testing.assert_allclose(found, [wanted, wanted + np.log(A) + 66 * C], rtol=1e-10)
 
 
 def test_programs_for_pyro():
