@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from .errors import (
     Place,
     StanDataError,
+    StanDerivativeError,
     StanError,
     StanIndexError,
     StanRuntimeError,
@@ -34,6 +35,7 @@ _MISFITS = (  # what the array libraries say of operands whose sizes differ
     "size mismatch", "shapes cannot be multiplied", "mismatch in its core dimension", "must match the size of tensor",
     "inconsistent tensor size", "cannot be broadcast to a single shape",
 )  # fmt: skip
+_FIRST_ORDER = "forward-mode autodiff (jvp) to a custom_vjp"  # what JAX says of what has derivatives in reverse alone
 _ARGUMENT = re.compile(r"depends on the values? of the arguments? (.+)\.$", re.MULTILINE)  # what JAX says of a tracer
 _ENDS = re.compile(r"\r\n|\r|\n")  # of lines
 _PASSED_ON = ("pyro.", "numpyro.")  # their handlers leave a model by exceptions
@@ -109,6 +111,8 @@ def _translated(error: Exception) -> StanError:
     if any(c.__name__ == "JAXTypeError" for c in type(error).__mro__):
         return _untraceable(error)
     message = str(error).strip().partition("\n")[0]
+    if _FIRST_ORDER in message:
+        return StanDerivativeError("something here has first derivatives only, as loops in loops that parameters end have")
     if any(words in message for words in _MISFITS):
         return StanIndexError(f"the sizes of the operands don't go together: {message}")
     if isinstance(error, RecursionError):

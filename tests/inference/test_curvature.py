@@ -94,6 +94,21 @@ def test_second_derivatives_on_torch(name, torch_double):
     np.testing.assert_allclose(hessian(POINT), by_differences(gradient), 1e-5, 1e-5)
 
 
+def test_laplace_sample_takes_differences_of_loops_in_loops_that_parameters_end():
+    program = """
+        parameters { real x; }
+        model {
+          int i = 0;
+          while (i < 3 && x < 5) { int j = 0; while (j < 2 && x > -5) { target += -square(x - i); j += 1; } i += 1; }
+        }
+    """
+    fit = stanimport.laplace_sample(stanimport.loads(program), draws=20000, seed=1)
+    drawn = fit.stan_variable("x")  # of -2 ((x - 0)^2 + (x - 1)^2 + (x - 2)^2)
+    assert float(fit.info["mode"][0]) == pytest.approx(1, abs=1e-6) and np.var(drawn) == pytest.approx(1 / 12, rel=0.05)
+    expected = -6 * (drawn - 1) ** 2 + 0.5 * np.log(12 / (2 * np.pi))
+    np.testing.assert_allclose(fit.stats["log_q__"].ravel(), expected, rtol=1e-4, atol=1e-4)
+
+
 def test_laplace_sample_takes_differences_where_a_function_has_first_derivatives_alone():
     """1F1(1; 1; x) is exp(x), so that the mode and the curvature there are known."""
     program = "parameters { real x; } model { target += -square(x) - hypergeometric_pFq([1]', [1]', x); }"
