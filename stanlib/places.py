@@ -112,7 +112,7 @@ def _translated(error: Exception) -> StanError:
         return _untraceable(error)
     message = str(error).strip().partition("\n")[0]
     if _FIRST_ORDER in message:
-        return StanDerivativeError("something here has first derivatives only, as loops in loops that parameters end have")
+        return StanDerivativeError("something here has first derivatives only, as loops in loops of parameters have")
     if any(words in message for words in _MISFITS):
         return StanIndexError(f"the sizes of the operands don't go together: {message}")
     if isinstance(error, RecursionError):
