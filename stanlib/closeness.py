@@ -14,7 +14,7 @@ def tolerance(xp: Namespace, x: Array) -> float:
 
     A softmax in single precision sums to 1 up to some 1e-7: by Stan's own tolerance a third of them would be none.
     """
-    return TOLERANCE if _is_double(xp, x) else math.sqrt(xp.rounding(x))
+    return TOLERANCE if is_double(xp, x) else math.sqrt(xp.rounding(x))
 
 
 def is_one(xp: Namespace, total: Array) -> Array:
@@ -29,11 +29,12 @@ def asymmetric(xp: Namespace, m: Array) -> Any:
     of the largest one, since a covariance of scales around 100 is rounded to 1e-3.
     """
     apart = xp.abs(m - xp.swapaxes(m, -1, -2))
-    if _is_double(xp, m) or 0 in xp.shape(m):
+    if is_double(xp, m) or 0 in xp.shape(m):
         return ~(apart <= TOLERANCE)
     largest = xp.max(xp.abs(m), axis=(-2, -1), keepdims=True)
     return ~(apart <= tolerance(xp, m) * xp.maximum(1.0, largest))
 
 
-def _is_double(xp: Namespace, x: Array) -> bool:
+def is_double(xp: Namespace, x: Array) -> bool:
+    """Whether numbers have double precision; integers are exact."""
     return xp.is_integer(x) or xp.rounding(x) < 1e-12

@@ -12,11 +12,13 @@ from typing import Any
 
 from ..arrays.base import Array, Namespace
 from ..checks import nonempty, same_size, square
+from ..closeness import is_double
 from ..domains import SIMPLEX
 from ..random.base import Random
 from ..registry import stan_function
 
-LEAST_PROBABILITY = 1e-270  # of a transition: what underflows, divided by this, is still far below a rounding error
+# Of a transition, in double and single precision: what underflows, divided by this, is still far below a rounding error.
+LEAST_PROBABILITY, LEAST_OF_SINGLE = 1e-270, 1e-30
 
 _EXAMPLE = ([[-0.5, 0.2, -1.0], [0.3, -2.0, 0.1]], [[0.9, 0.1], [0.3, 0.7]], [0.6, 0.4])
 _DOMAINS = {"Gamma": SIMPLEX, "rho": SIMPLEX}
@@ -81,7 +83,8 @@ def _check_sizes(xp: Namespace, name: str, log_omega: Array, Gamma: Array, rho: 
 def _choose(xp: Namespace, kind: int, log_omega: Array, Gamma: Array, rho: Array) -> Any:
     """The log density (kind 0), or beside it its derivatives (kind 1), in the form that is safe for Gamma."""
     forms = [functools.partial(f, xp) for f in ((_scaled, _in_logarithms), (_scaled_gradients, _log_gradients))[kind]]
-    return xp.cond(xp.min(Gamma) > LEAST_PROBABILITY, *forms, log_omega, Gamma, rho)
+    least = LEAST_PROBABILITY if is_double(xp, Gamma) else LEAST_OF_SINGLE
+    return xp.cond(xp.min(Gamma) > least, *forms, log_omega, Gamma, rho)
 
 
 def _log(xp: Namespace, p: Array) -> Array:

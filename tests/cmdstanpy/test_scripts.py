@@ -187,6 +187,7 @@ def test_descriptions_are_cmdstanpys(model, fit):
         fit.c  # noqa: B018
 
 
+@pytest.mark.slow
 def test_pathfinder_draws_and_columns(model):
     """Those of all paths unless they are resampled, which those of a single path are not."""
     resampled = model.pathfinder(DATA, draws=300, seed=1)

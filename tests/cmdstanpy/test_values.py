@@ -189,6 +189,7 @@ def test_files_tell_the_configuration(fit, tmp_path):
     assert old.draws_xr().attrs["stan_version"] == "2.32.0" and old.chain_ids == [1]
 
 
+@pytest.mark.slow
 def test_paths_are_counted_in_files(model, tmp_path):
     for number, options in enumerate(({"num_paths": 1}, {"psis_resample": False}, {"num_paths": 2})):
         made = model.pathfinder(draws=4, num_single_draws=4, seed=1, output_dir=tmp_path / str(number), **options)

@@ -168,6 +168,7 @@ def test_what_is_not_thin_is_left_alone():
         assert not any(isinstance(s, compounds.Compounds) for s in steps)
 
 
+@pytest.mark.slow
 def test_gradients_where_states_are_impossible(x64, monkeypatch):
     import jax
     import jax.numpy as jnp

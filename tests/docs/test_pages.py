@@ -17,7 +17,8 @@ PAGES = ["README.md", "docs/index.md", "docs/tutorial.md", "docs/cmdstanpy.md", 
          "docs/prediction.md", "docs/troubleshooting.md", "docs/gpu.md", "docs/editors.md", "docs/workers.md",
          "docs/moving.md", "docs/samplers.md", "docs/adding.md", "docs/deepstan.md",
          "docs/rejections.md"]  # fmt: skip
-LONG = {"docs/numpyro.md", "docs/many.md", "docs/large.md", "docs/hundred_million.md", "docs/samplers.md"}
+LONG = {"docs/numpyro.md", "docs/many.md", "docs/large.md", "docs/hundred_million.md", "docs/samplers.md",
+        "docs/troubleshooting.md"}  # fmt: skip
 EACH = [pytest.param(p, marks=pytest.mark.slow) if p in LONG else p for p in PAGES]
 # Fewer iterations, for the tests that run every time.
 SHORT = [

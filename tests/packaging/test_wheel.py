@@ -151,6 +151,7 @@ def test_a_changed_program_is_translated_anew(site, tmp_path):
     assert use(copy)["x"] == pytest.approx(centred, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_type_checker_reads_the_stubs(site, tmp_path, mypy_cache):
     pytest.importorskip("mypy", reason="mypy is not installed")
     (tmp_path / "user.py").write_text(

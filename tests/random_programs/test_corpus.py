@@ -11,6 +11,7 @@ from .trial import PLAIN, Way
 WAYS = (Way(), Way("pyro"), PLAIN, Way(scheme="comprehensive", without=PLAIN.without))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", WAYS, ids=str)
 @pytest.mark.parametrize("name", corpus.NAMES)
 def test_what_went_wrong_once_is_stans(name, way):

@@ -1,5 +1,7 @@
-"""Higher-order functions in single precision: tolerances that the type can't hold must not stop them."""
+"""In single precision tolerances that the type can't hold stop nothing, and what it can't hold is not lost."""
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 import pytest
@@ -55,6 +57,19 @@ def test_torch():
     np.testing.assert_allclose([float(v.detach()) for v in made], EXACT, rtol=1e-4)
     slopes = [float(torch.autograd.grad(v, k)[0]) for v in made]
     np.testing.assert_allclose(slopes, SLOPES, rtol=2e-4)
+
+
+def test_states_that_are_nearly_impossible_count():
+    """What underflows in probabilities is as likely as the least probable transition here: all is computed in logs."""
+    import jax
+
+    omega, gamma, rho = np.array([[0, 0, -200], [-88.9, 0, 0]]), np.array([[1, 2e-38], [0.5, 0.5]]), np.full(2, 0.5)
+    paths = itertools.product(range(2), repeat=3)
+    logs = [np.log(rho[p[0]]) + sum(np.log(gamma[p[t], p[t + 1]]) for t in range(2))
+            + sum(omega[p[t], t] for t in range(3)) for p in paths]  # fmt: skip
+    marginal = registry.by_symbol("hmm_marginal")
+    found = jax.jit(marginal)(*(jax.numpy.asarray(x, np.float32) for x in (omega, gamma, rho)))
+    assert found == pytest.approx(special.logsumexp(logs), abs=1e-3)
 
 
 def test_single_numbers_come_back_from_the_host():
