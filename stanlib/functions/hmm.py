@@ -17,7 +17,7 @@ from ..domains import SIMPLEX
 from ..random.base import Random
 from ..registry import stan_function
 
-# Of a transition, in double and single precision: what underflows, divided by this, is still far below a rounding error.
+# Of a transition, in double and single precision: what underflows, divided by it, is still far below a rounding error.
 LEAST_PROBABILITY, LEAST_OF_SINGLE = 1e-270, 1e-30
 
 _EXAMPLE = ([[-0.5, 0.2, -1.0], [0.3, -2.0, 0.1]], [[0.9, 0.1], [0.3, 0.7]], [0.6, 0.4])
