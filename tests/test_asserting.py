@@ -74,3 +74,11 @@ def test_a_silent_test_and_a_choice_by_position_are_noticed():
     assert silent([ast.parse(text.format("same(x)"))]) == []
     assert by_position(ast.parse(text.format("same(x)"))) == [3]
     assert by_position(ast.parse(text.format("same(x[::2])").replace("[::3]", ""))) == []
+
+
+def test_which_case_of_a_family_runs_is_decided_by_its_name(pytestconfig):
+    """One of so many, whatever the others are called; all of one."""
+    chosen = next(p for p in pytestconfig.pluginmanager.get_plugins() if hasattr(p, "is_chosen")).is_chosen
+    names = [f"test_a[{n}-numpyro]" for n in range(600)]
+    assert 150 < sum(chosen(n, 3) for n in names) < 250
+    assert all(chosen(n, 1) for n in names)
