@@ -6,6 +6,7 @@ from typing import Any
 
 from .arrays.base import Array, Namespace
 
+DOUBLE = 1e-12  # the rounding of double precision is below, that of single precision above
 TOLERANCE = 1e-8  # Stan's CONSTRAINT_TOLERANCE, of numbers in double precision
 
 
@@ -37,4 +38,4 @@ def asymmetric(xp: Namespace, m: Array) -> Any:
 
 def is_double(xp: Namespace, x: Array) -> bool:
     """Whether numbers have double precision; integers are exact."""
-    return xp.is_integer(x) or xp.rounding(x) < 1e-12
+    return xp.is_integer(x) or xp.rounding(x) < DOUBLE

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .arrays.base import Array, Namespace, Real
+from .closeness import is_double
 from .dataclass import dataclass
 from .distribution import Distribution
 
@@ -54,8 +55,8 @@ def _finite(xp: Namespace, like: Any, bound: Any, otherwise: float) -> Any:
     return 0.0 * like + xp.minimum(xp.maximum(otherwise if bound is None else bound, -most), most)
 
 
-def _greatest_exponent(xp: Namespace, like: object) -> int:
-    return 1022 if xp.rounding(like) < 1e-10 else 126
+def _greatest_exponent(xp: Namespace, like: Any) -> int:
+    return 1022 if is_double(xp, like) else 126
 
 
 def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> Array:

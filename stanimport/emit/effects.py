@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from stanlib.dataclass import dataclass
 from stanlib.registry import Function
+from stanlib.sites import JACOBIAN
 from stanlib.types import REAL, is_scalar
 
 from ..ir import gprob
@@ -22,6 +23,8 @@ from . import laws
 from .asty import Builder
 from .expressions import Expressions
 from .names import Names
+
+_TARGET = "target__"  # of which sums that are of several statements are called
 
 
 class Body(Protocol):
@@ -160,8 +163,8 @@ class Effects(ABC):
     def open_sum(self, what: str, inside: Sequence[gprob.Stmt], statements: Body) -> list[str]:
         """Enter bodies whose increments make one sum, those of `jacobian +=` another one; the names of the sums."""
         adding = (s.site for s in inside if isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind)))
-        kinds = sorted(set(map(kind_of, adding))) or ["target"]
-        totals = {f"{kind}__{what}": statements.names.temporary("total") for kind in kinds}
+        kinds = sorted(set(map(kind_of, adding))) or [_TARGET]
+        totals = {f"{kind}{what}": statements.names.temporary("total") for kind in kinds}
         self.frames.append(_Frame("sum", {}, totals))
         return list(totals.values())
 
@@ -244,7 +247,7 @@ def is_law(s: object) -> bool:
 
 def kind_of(site: str) -> str:
     """What a site adds to: the target, or its Jacobian, which counts on the unconstrained scale alone."""
-    return "jacobian" if site.startswith("jacobian__") else "target"
+    return JACOBIAN if site.startswith(JACOBIAN) else _TARGET
 
 
 def _is_place(s: object) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from stanlib.sites import JACOBIAN
 from stanlib.types import INT, VOID, Type
 
 from ..ir import gprob, traversal
@@ -167,7 +168,7 @@ class _Hoister:
     def _bind(self, call: gprob.Expr, name: str | None) -> Iterator[gprob.Stmt]:
         if name is not None and call.type != VOID:
             yield gprob.Declare(call.span, name, unsized(call.type))
-        site = self.names.site("jacobian__call" if _is_jacobian(call) else "target__call")
+        site = self.names.site(f"{JACOBIAN}call" if _is_jacobian(call) else "target__call")
         yield gprob.Bind(call.span, name, site, call)
 
 

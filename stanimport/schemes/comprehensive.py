@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TypeGuard
 
 from stanlib.constraints import AFFINE
+from stanlib.sites import JACOBIAN
 from stanlib.types import is_discrete
 
 from ..ir import gprob, typed
@@ -124,7 +125,7 @@ class _Effects:
     def _increment(self, s: typed.Increment) -> gprob.Stmt:
         """A density of data is an observation, also where the program adds it to the target itself."""
         if s.kind == "jacobian":
-            return gprob.Factor(s.span, self.names.site("jacobian__term"), s.value, True)
+            return gprob.Factor(s.span, self.names.site(f"{JACOBIAN}term"), s.value, True)
         own = self._own_density(s)
         if own is not None:
             return own

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.base import Array, Namespace, Real
+from ..closeness import is_double
 from .problem import Factor, rows_alike
 from .rows import rows
 
@@ -64,7 +65,7 @@ def _gathered(xp: Namespace, f: Factor, elements: np.ndarray, where: np.ndarray)
 
 def _sums(xp: Namespace, table: Array, often: np.ndarray) -> Any:
     """The sum of rows of a table, (rows, K), as often as each counts for an element, (rows, n); (n, K)."""
-    least = -1e300 if xp.rounding(table) < 1e-10 else -1e30  # in place of -inf, which no 0 may be multiplied with
+    least = -1e300 if is_double(xp, table) else -1e30  # in place of -inf, which no 0 may be multiplied with
     often, table = xp.convert((often, xp.swapaxes(table, 0, 1)))
     count, kind = xp.shape(often), xp.shape(table)[0]
     few = count[0] <= FEW_ROWS or kind * count[0] * count[1] <= FEW_TERMS

@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from ..arrays.base import Array, Real
+from ..closeness import DOUBLE
 from ..dataclass import dataclass
 from .arithmetic import Arithmetic
 
 LAMBDAS = tuple(0.5**i for i in range(20))  # the shares of a Newton step that a line search tries
 DECREASE = 1e-4  # of the share of the decrease that a linear system would show
 FIRST_RADIUS = 100.0  # times the size of the guess; MINPACK's
-DOUBLE = 1e-12  # the rounding of double precision is below, that of single precision above
 ROUNDING = 4.0  # steps below so many units in the last place are lost
 
 

@@ -77,6 +77,16 @@ def test_laplace_approximations():
         assert b.mean() == pytest.approx(center, abs=0.06) and b.std() == pytest.approx(curvature**-0.5, rel=0.06)
 
 
+@pytest.mark.parametrize("name", ["jacobian__y", "jacobian__call", "jacobian__term"])
+def test_data_of_such_names_are_observed_where_they_are_summed(name):
+    many = " ".join(f"{name} ~ normal(m, {k});" for k in range(1, 19))
+    for statements, sds in ((f"if (m > 0) {{ {many} }}", range(1, 19)), (f"{name} ~ normal(m, 2);", [2])):
+        module = stanimport.loads(f"data {{ real {name}; }} parameters {{ real m; }} model {{ real d = 2 + m; "
+                                  f"while (d > 1) {{ d -= 2; {statements} }} }}")  # fmt: skip
+        found = [stanimport.log_prob(module, {name: 1.0}, params={"m": 0.5}, jacobian=j).lp for j in (False, True)]
+        np.testing.assert_allclose(found, stats.norm.logpdf(1.0, 0.5, list(sds)).sum(), rtol=1e-10)
+
+
 def test_data_of_such_a_name_are_observed():
     module = stanimport.loads("data { real jacobian__term; } parameters { real m; } "
                               "transformed parameters { jacobian += m; } model { jacobian__term ~ normal(m, 1); }")

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,13 +16,14 @@ import numpy as np
 from jax import Array
 from jax.sharding import Mesh
 from numpyro import handlers
-from numpyro.distributions import ExpandedDistribution, Unit, biject_to, constraints
+from numpyro.distributions import ExpandedDistribution, biject_to, constraints
 
 from stanlib.errors import StanError
 from stanlib.kept import attempt
 from stanlib.ppl.numpyro.control import is_traced
 from stanlib.ppl.numpyro.distributions import Drawn
 from stanlib.ppl.numpyro.priors import log_share
+from stanlib.sites import JACOBIAN
 from stanlib.solvers.control import controlled_derivatives
 
 from .. import tuples
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 Site = dict[str, Any]  # NumPyro's message of it
 _NO_KEY = np.zeros(2, np.uint32)
-_JACOBIAN = re.compile(r"jacobian__(term|call|loop|branch)(__\d+)?(\.sum(__\d+)?)?$")  # sites of `jacobian +=`
 
 
 class Posterior(Evaluated["Posterior"]):
@@ -213,7 +212,7 @@ class Posterior(Evaluated["Posterior"]):
     def _density_of(self, values: Mapping[str, object], jacobian: bool) -> Array:
         with controlled_derivatives():
             trace, log_jacobian = self._trace_of(values)
-        sites = [s for n, s in trace.items() if is_term(s) and (jacobian or not _is_jacobian(n, s))]
+        sites = [s for n, s in trace.items() if is_term(s) and (jacobian or not n.startswith(JACOBIAN))]
         terms = [_scaled(jnp.sum(log_prob(site)), site) for site in sites]
         return sum(terms, start=jnp.zeros(())) + (log_jacobian if jacobian else 0.0)
 
@@ -326,11 +325,6 @@ def is_term(site: Mapping[str, object]) -> bool:
     while isinstance(law, ExpandedDistribution):
         law = law.base_dist
     return getattr(law, "is_term", True)
-
-
-def _is_jacobian(name: str, site: Mapping[str, object]) -> bool:
-    """Whether a site is what `jacobian +=` adds, or a function that ends in `_jacobian`; data may be called so."""
-    return isinstance(site["fn"], Unit) and _JACOBIAN.match(name) is not None
 
 
 def log_prob(site: Mapping[str, Any]) -> Any:
