@@ -14,6 +14,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
 os.environ["STANIMPORT_VERIFY"] = "1"  # after every pass of every translation, in subprocesses too
+os.environ.setdefault("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "0")  # where in Python each operation stands: a twentieth
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each of some hundred processes compiles all that it imports
 for library in ("OMP", "OPENBLAS"):  # which read it when they are loaded: threads that wait for work keep cores busy
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
@@ -40,19 +41,30 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     """Of families of many cases some are slow; and workers begin with the files that take longest, so that none waits
     in the end for another one's last file."""
-    for item in items:
-        family = item.get_closest_marker("sampled")
-        if family is not None and not is_chosen(item.name, *family.args):
-            item.add_marker(pytest.mark.slow)
+    for item in left_out(items):
+        item.add_marker(pytest.mark.slow)
     if hasattr(config, "workerinput"):
-        tests = collections.Counter(item.path for item in items)
+        tests = collections.Counter(item.path for item in items if not item.get_closest_marker("slow"))
         seconds = lambda path: SECONDS.get(path.stem, SECONDS.get(path.parent.name, 0.1))
         items.sort(key=lambda item: -tests[item.path] * seconds(item.path))
 
 
-def is_chosen(name: str, of: int) -> bool:
-    """Whether a case is the one of so many that runs every time: its name alone decides, so that none moves another."""
-    return zlib.crc32(name.encode()) % of == 0
+def left_out(items):
+    """The cases of families marked `sampled(n)` that don't run every time: all but one of n."""
+    families = collections.defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sampled") is not None:
+            families[item.path, item.originalname].append(item)
+    for family in families.values():
+        chosen = chosen_of({item.name for item in family}, *family[0].get_closest_marker("sampled").args)
+        yield from (item for item in family if item.name not in chosen)
+
+
+def chosen_of(names: set[str], of: int) -> set[str]:
+    """One of so many, one at least. A name's checksum decides, so that a new case moves no other."""
+    checksums = {name: zlib.crc32(name.encode()) for name in names}
+    chosen = {name for name, checksum in checksums.items() if checksum % of == 0}
+    return chosen or {min(checksums, key=checksums.__getitem__)}
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -127,6 +127,7 @@ def test_optimization_and_what_starts_from_it(model):
     assert started.draws().shape == (5, 1, 20)
 
 
+@pytest.mark.slow
 def test_approximations(model, tmp_path):
     vb = model.variational(DATA, seed=1, draws=200, iter=2000, require_converged=False, grad_samples=2,
                            elbo_samples=50, adapt_iter=20, eval_elbo=10, tol_rel_obj=0.02)  # fmt: skip
@@ -241,6 +242,7 @@ def test_options_that_are_not_there_are_told(model):
         model.sample({"N": 1})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("algorithm", ["lbfgs", "bfgs", "newton"])
 def test_the_steps_of_an_optimizer_are_kept(model, algorithm, tmp_path):
     """From the start to the mode, uphill; in CmdStan's files too."""
@@ -268,6 +270,7 @@ def test_an_optimizer_stops_at_small_steps(model):
         assert mode.converged and found[-1] and not found[:-1].any()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method, options", [
     ("sample", {"iter_warmup": 10**7, "chains": 2}), ("variational", {"iter": 10**7, "tol_rel_obj": 1e-12}),
     ("optimize", {"inits": {"theta": 0.9}}), ("pathfinder", {"num_paths": 10**5}),

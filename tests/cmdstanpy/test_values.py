@@ -78,6 +78,7 @@ def assert_is(value, row, of):
         np.testing.assert_array_equal(second, [row["tt.2.1[1]"], row["tt.2.1[2]"]])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["t", "at", "tt"])
 def test_tuples_of_draws(model, fit, name):
     table = rows(fit)
@@ -93,6 +94,7 @@ def test_tuples_of_draws(model, fit, name):
             assert_is(value, row, name)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["t", "at", "tt"])
 def test_tuples_at_points(model, name):
     mode = model.optimize(seed=1, save_iterations=True)

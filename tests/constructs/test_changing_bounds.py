@@ -31,6 +31,7 @@ BODIES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("what", BODIES)
 def test_densities_are_stans(what, backend):
@@ -59,6 +60,7 @@ def test_sums_are_taken_again():
     assert stanimport.loads(text).transformed_data(N=1)["made"] == 3
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_random_bounds_are_drawn_before_every_iteration(backend):
     """The k-th iteration takes place if each of k independent numbers was as large as its place."""

@@ -105,6 +105,7 @@ def promoted(m, d, n):
     return [*[z] * 6, summed, carried, z, z, 3 * z, z + cmath.sqrt(d)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", [0, 3])
 @pytest.mark.parametrize("scheme", ["comprehensive", "mixed"])
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])

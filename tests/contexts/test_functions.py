@@ -39,6 +39,7 @@ def outcomes(adds):
     return programs.Outcomes([c for some in lists if isinstance(some, list) for c in some])
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.symbol)
 def test_function(function, backend):
@@ -54,6 +55,7 @@ def test_function(function, backend):
             np.testing.assert_allclose(value, wanted, 1e-8, 1e-11, err_msg=f"{c.name}, {context}")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_jacobians_are_added_to_the_target(backend):
     found = [c for f in FUNCTIONS if f.effect for c in calls.calls(f)]

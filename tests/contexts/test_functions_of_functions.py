@@ -73,6 +73,7 @@ generated quantities {{
 }}"""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", CALLS)
 def test_higher_order(name, backend):

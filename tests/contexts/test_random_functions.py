@@ -173,6 +173,7 @@ def projected(draws):
     return flat @ np.cos(np.arange(flat.shape[1]))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("function", RNGS, ids=lambda f: f.symbol)
 def test_every_iteration_draws_by_its_parameters(function, backend):

@@ -58,6 +58,7 @@ def test_tuples_have_a_parameter_for_each_item(backend, x64, torch_double):
     assert found == pytest.approx(stats.norm.logpdf(values["a"], mean, 2 * values["t.2"]).sum())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_parts_of_complex_ones_are_learned(backend, x64, torch_double):
     source = """

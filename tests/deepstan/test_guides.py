@@ -370,7 +370,7 @@ def test_a_law_on_a_domain_that_parameters_normalise_says_what_to_write():
         stanimport.translate("guided.stan", source=guided("a ~ normal(m, s); b ~ normal(m, s);"))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("declared", "model", "guide"), [
     ("vector[2] z;", "z ~ normal(0, 1);", "z ~ multi_normal(m, identity_matrix(2));"),
     ("vector[2] z;", "z ~ multi_normal(rep_vector(0, 2), identity_matrix(2));", "z ~ normal(m, 1);"),

@@ -172,6 +172,7 @@ def loaded(backend, declared, laws):
     return stanimport.loads(PROGRAM.format(declared=declared, laws=laws), backend=backend)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", CASES)
 def test_laws_of_elements_have_the_density_of_their_product(name, backend, x64, torch_double):
@@ -269,6 +270,7 @@ def test_numpyro_has_the_loss_and_gradient_of_a_guide_by_hand(x64):
     jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-8), own, other)
 
 
+@pytest.mark.slow
 def test_a_chain_guide_finds_a_chain(x64):
     """The exact posterior of a random walk is a chain of normals: the guide's bound comes up to the evidence."""
     source = """

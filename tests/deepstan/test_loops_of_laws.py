@@ -71,6 +71,7 @@ def test_the_container_has_one_law():
     assert "by_elements" not in stanimport.translate("loops.stan", source=PROGRAM)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_batches_of_rows_whose_laws_data_choose(backend):
     """In each of the groups the exact posterior is that of the row's own law, of which the guide learns the factor."""

@@ -101,7 +101,7 @@ def value_and_gradient(module, function, inputs, values):
 GENERATIVE = ("locals", "a predictor", "groups", "a linear model's law")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("case", UNBIASED)
 def test_the_mean_over_all_batches_is_the_density_of_all_data(case, backend, x64, torch_double):
@@ -123,6 +123,7 @@ def test_what_depends_on_all_rows_is_refused_by_name(statement):
         module.model.minibatch(N=10)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore::stanimport.StanWarning")
 @pytest.mark.parametrize("seed", range(138, 146))
 def test_what_is_accepted_of_random_programs_is_exact(seed, x64):

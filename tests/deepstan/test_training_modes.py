@@ -124,6 +124,7 @@ def of_linen(layer):
     return nnx.bridge.ToNNX(Net(), rngs=nnx.Rngs(0)).lazy_init(np.ones((3, 2)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("make, layer, source, said", [
     (of_equinox, "Dropout", PROGRAM, "a layer Dropout .*requires a key.*; pass equinox.nn.inference_mode.net."),
     (of_equinox, "BatchNorm", PROGRAM, "a layer BatchNorm .*'state'; a program hands over no state .*LayerNorm"),

@@ -90,6 +90,7 @@ def test_gradients_are_finite_where_moves_are_impossible(seed):
         np.testing.assert_allclose(slopes[at], step, atol=1e-8)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("index", [[2, 0, -1], [3, 1, 0, 2], [-1, -1], [1, 1, -1, 3]])
 def test_rows_in_another_order(index):
     jax = pytest.importorskip("jax", reason="JAX is not installed")
@@ -125,6 +126,7 @@ BINARY = """target += bernoulli_lpmf(z[i, t] | z[i, t - 1] * inv_logit(a + i));
   target += bernoulli_lpmf(y[i, t] | z[i, t] * p[i]);"""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name, terms", [("known", BINARY), ("known", TERMS), ("below", TERMS)])
 def test_bounds_that_data_set(name, terms, backend):
@@ -192,6 +194,7 @@ def test_known_elements_that_are_left_out_are_so_in_all_factors(monkeypatch):
     assert found.log_density == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_draws_of_moves_that_are_data_and_seen_nowhere(backend):
     """Of chains that are alive at first, each step with probability 0.4."""

@@ -92,7 +92,7 @@ def test_with_others_around_they_are_chains_by_cases(name):
     assert [s.closing for s in found] == together.get(name, [False])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("impossible", [False, True])
 @pytest.mark.parametrize("name", AROUND)
 def test_gradients_with_others_around(name, impossible, x64, monkeypatch):

@@ -28,6 +28,7 @@ STATEMENTS = {
 POINT = np.array([0.3, -0.7])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_the_rest_of_the_density(backend):
     pytest.importorskip(backend, reason="the backend is not installed")

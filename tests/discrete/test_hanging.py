@@ -121,6 +121,7 @@ def test_sums_and_the_most_probable(name):
     np.testing.assert_array_equal(elimination.most_probable(problem), all_[terms.argmax()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["states with zeros", "some of which are known", "of two lengths"])
 def test_draws(name):
     """The probabilities of the values of every element, and of those of neighbours in the order of elements."""
@@ -173,6 +174,7 @@ def test_complete_components_are_one_element():
     assert len(np.unique(_components(21, [f for f in found if f.elements.shape[1] > 1])[:21])) == 7
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_gradients(name, x64):
     """The gradient of the sum in each table is the expected number of times of each entry."""

@@ -13,6 +13,7 @@ from tests.discrete.mechanisms import ALL
 SEEDS = (4, 5, 20, 26, 27, 93, 922022)  # which take all ways; the last one for several cases, and chains left over
 
 
+@pytest.mark.slow
 def test_sums_are_those_by_the_forward_algorithm():
     used = Counter[str]()
     wrong = {seed: found for seed in SEEDS if (found := trial(seed, used, ("numpyro",)))}

@@ -35,6 +35,7 @@ def style(term: str) -> Style:
     return Style(f"{HEAD} model {{ for (n in 1:N) {{ {PRIOR} {term} }} }}", (K,), DATA, 10**6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", TERMS)
 def test_gradients_are_of_the_other_values(name):
     pytest.importorskip("stanli", reason="stanli is not installed")
@@ -42,6 +43,7 @@ def test_gradients_are_of_the_other_values(name):
     assert compared(style(TERMS[name]), 3, ("pyro", "numpyro")) == ""
 
 
+@pytest.mark.slow
 def test_second_derivatives_are_finite():
     module = ours.translated(style(TERMS["abundance and detection"]).text(), "numpyro", "mixed")
     posterior = Posterior(module, module.transformed_data(**DATA))

@@ -57,6 +57,7 @@ model { for (i in 1:I) { target += m[z[i, 1], z[i, 2]] * g[i];
 }  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ALIKE)
 def test_the_sum_over_all_assignments(name):
     pytest.importorskip("stanli", reason="stanli is not installed")
@@ -104,6 +105,7 @@ model { for (i in 1:I) for (t in (first[i] + 1):T) {
   z[i, t] ~ bernoulli(z[i, t - 1] * phi[t - 1]); y[i, t] ~ bernoulli(z[i, t] * p); } }"""
 
 
+@pytest.mark.slow
 def test_one_chain_is_summed_out_for_all_that_were_last_seen_then(monkeypatch):
     found = eliminated(monkeypatch)
     y = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [1, 0, 0, 0, 0], [0, 1, 1, 0, 0]])

@@ -30,7 +30,7 @@ def fitted(text, backend, steps):
     return np.concatenate([fit.stan_variable(n).reshape(fit.num_draws, -1).mean(axis=0) for n in ("p", "l")])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(12)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("backend, steps", [("numpyro", 300), ("pyro", 20)])
 @pytest.mark.parametrize("name", PROGRAMS)

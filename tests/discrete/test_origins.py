@@ -16,7 +16,7 @@ from tests.discrete.trial import compared
 from tests.random_programs.referee import ours
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", containers.NAMED)
 def test_the_sum_over_all_assignments(name):
     pytest.importorskip("stanli", reason="stanli is not installed")
@@ -29,6 +29,7 @@ ROWS = {"by time alone": [2, 5], "by first": [3, 6], "set again": [4, 6], "by a 
         "rows at once, the same": [2, 5]}  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_of_tables(name):
     pytest.importorskip("pyro", reason="the pyro extra is not installed")
@@ -45,7 +46,7 @@ def densities(style, seed):
     return [(f.log_density, *f.gradient) if not f.rejected else f.rejected for f in found]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_containers(seed):
     pytest.importorskip("pyro", reason="the pyro extra is not installed")

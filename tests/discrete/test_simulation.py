@@ -59,6 +59,7 @@ model { p ~ beta(2, 2); all_lp(z, y, p); }"""
     near(drawn["z"][:, 1], 0.3)
 
 
+@pytest.mark.slow
 def test_prior_draws_belong_together():
     drawn = stanimport.prior_predictive(stanimport.loads(TEXT), {"N": 2, "T": 3}, draws=4000, seed=3)
     values = drawn.stan_variables()
@@ -91,6 +92,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("model", "means"), [
     ("for (i in 1:2) z[i] ~ bernoulli(0.5); for (i in 3:4) z[i] ~ bernoulli(0.1);", (0.5, 0.5, 0.1, 0.1)),
     ("for (i in 1:4) { if (y[i] > 0) z[i] ~ bernoulli(0.5); else z[i] ~ bernoulli(0.1); }", (0.5, 0.1, 0.5, 0.1)),
@@ -123,6 +125,7 @@ model { l ~ exponential(1); for (n in 1:N) z[n] ~ poisson(n == 1 ? l : l * z[n -
 LEFT = {1: lambda x: np.exp(-x) * (1 + x), 2: lambda x: np.exp(-x) * (1 + x * np.exp(-x) * (1 + x))}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", LEFT)
 def test_values_that_bounds_exclude_make_parameters_less_likely(n):
     """The parameters have the density that sampling has: of their laws, times what is left of the others in bounds."""

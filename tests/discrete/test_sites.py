@@ -37,6 +37,7 @@ def pyro_trace(given, seed=0):
     return pyro.poutine.trace(pyro.poutine.condition(model, data=values)).get_trace(**DATA).nodes
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("trace", [numpyro_trace, pyro_trace])
 @pytest.mark.parametrize("k", [0, 1])
 def test_data_have_their_law_given_the_values_at_the_sites(trace, k, x64):
@@ -47,6 +48,7 @@ def test_data_have_their_law_given_the_values_at_the_sites(trace, k, x64):
     np.testing.assert_allclose(found["y"]["fn"].log_prob(found["y"]["value"]), expected, rtol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("trace", [numpyro_trace, pyro_trace])
 def test_what_is_not_given_goes_with_what_is(trace):
     for seed in range(10):

@@ -9,6 +9,7 @@ from tests.discrete.trial import compared, trial
 COUNT, EACH = 12, 4
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("first", range(0, COUNT, EACH))
 def test_the_sum_over_all_assignments(first):
     pytest.importorskip("stanli", reason="stanli is not installed")

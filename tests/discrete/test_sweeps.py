@@ -73,6 +73,7 @@ def test_what_is_not_thin_goes_in_rounds():
     assert plan.largest <= 2 * 2 * 39
 
 
+@pytest.mark.slow
 def test_gradients_where_steps_are_impossible(x64):
     import jax
     import jax.numpy as jnp

@@ -86,6 +86,7 @@ def test_histories_that_are_tails_from_the_beginning():
     compared(made, np.random.default_rng(3).normal(size=made[0].size))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("besides", [("", ""), ("array[3] int<lower=0, upper=1> w;", "w ~ bernoulli(phi[2]);")])
 def test_few_long_histories(besides):
     """Chains of so many steps keep their known elements where they are summed along; their tails do not."""

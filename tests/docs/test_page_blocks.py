@@ -111,6 +111,7 @@ def test_configurations(block):
 COMMANDS = [(b, line) for b in of("sh") for line in b.text.splitlines() if line.strip()]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("block", "line"), COMMANDS, ids=[f"{name(b)} {line[:30]}" for b, line in COMMANDS])
 def test_commands(block, line, tmp_path):
     """Commands run, installations name extras that there are, and scripts are those that the page has run."""

@@ -50,6 +50,7 @@ def test_diagnostics_come_with_hints_and_follow_the_text(editor):
     assert [d.range.start.line for d in editor.wrong(uri)] == [8, 8]
 
 
+@pytest.mark.slow
 def test_what_stands_in_included_files_is_told_there_and_at_the_include(editor):
     (editor.folder / "part.stan").write_text("  a ~ normal(0, b);\n")
     uri = editor.open("whole.stan", "parameters { real a; }\nmodel {\n#include part.stan\n}\n")

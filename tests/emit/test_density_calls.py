@@ -174,6 +174,7 @@ def backend(request):
     return request.param
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_log_density(name, backend):
     functions, rest, expected = MODELS[name]
@@ -205,6 +206,7 @@ def test_observed_sites_have_one_entry_per_observation(x64):
     np.testing.assert_allclose(observed["k"]["fn"].log_prob(observed["k"]["value"]), stats.poisson.logpmf(K, 1.3))
 
 
+@pytest.mark.sampled(2)
 def test_every_parameter_is_a_site_under_its_stan_name(backend):
     text = """parameters { real lambda; real<lower=0> def; vector<lower=0, upper=1>[2] x__y; simplex[3] class; }
         model { lambda ~ normal(0, 1); def ~ exponential(1); }"""

@@ -78,6 +78,7 @@ def load(model=MODEL, backend="numpyro"):
     return stanimport.loads(FUNCTIONS + model, name="higher_order", backend=backend)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("which", STAN)
 def test_numpyro_gives_stans_values_and_gradients(which, x64):
     import jax
@@ -141,6 +142,7 @@ def test_all_blocks_agree(backend, x64, torch_double):
     np.testing.assert_allclose(made["areas"], STAN[6][0], rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_quantities_of_many_draws_at_once(x64):
     import jax
 
@@ -170,6 +172,7 @@ generated quantities {
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_laplace(backend, x64, torch_double):
     """The normal part is the exact marginal density, the Poisson part the function called by itself."""
@@ -278,6 +281,7 @@ model {
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_calls_in_loops(backend, x64, torch_double):
     """Every call has a closed form."""

@@ -45,6 +45,7 @@ CALLS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", CALLS)
 def test_loops_that_parameters_end_have_values_and_gradients(name, backend):
@@ -75,6 +76,7 @@ model { target += laplace_marginal(seen, ({1, 4}, p[1]), 1, K, (p[2], 0.5)); }
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_likelihoods_with_loops_are_approximated_as_those_without(backend):
     if backend == "pyro":

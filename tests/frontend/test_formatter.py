@@ -90,6 +90,7 @@ def test_programs_look_as_stanc_prints_them(path):
     assert stanimport.format(path).splitlines() == [line.rstrip() for line in printed.rstrip().splitlines()]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
 def test_programs_stay_the_same(path):
     text = stanimport.format(path)
@@ -103,6 +104,7 @@ def tokens(text):
     return [t.value.span for t in iter(stream.token, None)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(12))
 def test_comments_at_any_place_stay(seed):
     """Comments of all kinds between any two tokens: all are there once, in a program that is the same."""

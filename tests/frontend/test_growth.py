@@ -82,6 +82,7 @@ def calls(text: str) -> int:
     return count
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_work_grows_with_the_text(kind, monkeypatch):
     """Twice the statements are at most 2.5 times the calls, beyond what a program of a few takes."""
@@ -96,6 +97,7 @@ def module(text: str):
     return stanimport.loads(text)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("depth", [10, 25, 45])
 @pytest.mark.parametrize("block", ["data", "parameters"])
 def test_loops_may_be_nested_deeper_than_in_python(depth, block):

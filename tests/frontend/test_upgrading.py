@@ -61,6 +61,7 @@ def squeezed(text: str) -> str:
     return "".join(text.split())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CHANGED)
 def test_old_forms_get_today_s(name):
     """The new text is Stan of today, to stanc and in strict mode, with the density that the old one has here."""
@@ -88,6 +89,7 @@ def test_what_would_mean_something_else_stays(name):
     assert squeezed(UNCHANGED[name]) in squeezed(upgraded(whole("", UNCHANGED[name])))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", FORMS)
 def test_every_older_form_means_the_same_behind_it(name):
     old = program(FORMS[name][0])

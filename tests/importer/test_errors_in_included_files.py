@@ -55,6 +55,7 @@ def test_the_innermost_line_is_told_with_the_directive(module, n, name, line, co
     assert str(caught.value).endswith(where)
 
 
+@pytest.mark.sampled(2)
 def test_why_a_chain_can_not_start_is_told_at_the_included_statement(module):
     data = {"n": 1, "y": [0.5, 1.0], "top": -1.0}
     with pytest.raises(InitialValueError) as caught:

@@ -165,6 +165,7 @@ generated quantities { real z = twice(a); }
 """
 
 
+@pytest.mark.sampled(2)
 def test_what_runs_on_the_other_backend_has_the_functions(backend, tmp_path, monkeypatch):
     """And what is computed of a fit, also where it was saved: then who loads it says where they are."""
     (tmp_path / "any_arrays.py").write_text("def twice(x): return x + x\ndef half(n): return n / 2\n")

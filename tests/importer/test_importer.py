@@ -303,6 +303,7 @@ def test_loading_leaves_the_precision_alone(tmp_path):
     assert run(code, tmp_path).stdout.strip() == "False torch.float32"
 
 
+@pytest.mark.slow
 def test_single_precision_is_said_once(tmp_path):
     (tmp_path / "coin.stan").write_text(COIN)
     code = (

@@ -59,6 +59,7 @@ def test_fits(module, fit, archived):
     np.testing.assert_array_equal(again.draws(), stanimport.sample(module, DATA, inits=fit, **SHORT).draws())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore::stanimport.inference.ConvergenceWarning")  # of so few steps
 @pytest.mark.parametrize("suffix", ["json", "parquet", "nc"])
 def test_batches_of_data(module, suffix, tmp_path):

@@ -23,7 +23,7 @@ def data_of(program):
     return {v.name: given[v.name] for v in program.data}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("case", UNBIASED)
 def test_batches_of_any_two_rows(case, backend, x64, torch_double):

@@ -74,6 +74,7 @@ def rows_of(feed, chunk):
     return rows
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", [as_mapping, as_map, as_zarr, as_hdf5, as_xarray])
 def test_a_pass_has_every_row_once(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(feeds, "MEMORY", 2**13)

@@ -112,6 +112,7 @@ SHORT = dict(chains=1, iter_warmup=100, iter_sampling=400)
 X = np.array([0.0, 1, 2, 10, 11, 12, 3, 4])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name, text", [
     ("c", "transformed data { vector[N] c = x - mean(x); } parameters { real a; } model { y ~ normal(a + c, 1); }"),
     ("M", "transformed data { int M = N - 1; } parameters { real a; } model { y[1:M] ~ normal(a, 1); }"),

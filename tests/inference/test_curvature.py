@@ -80,14 +80,14 @@ def by_differences(gradient):
     return (4 * central(1e-3) - central(2e-3)) / 3
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_second_derivatives_on_jax(name, x64):
     gradient, hessian = jax_derivatives(PROGRAMS[name])
     np.testing.assert_allclose(hessian(POINT), by_differences(gradient), 1e-5, 1e-5)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_second_derivatives_on_torch(name, torch_double):
     gradient, hessian = torch_derivatives(PROGRAMS[name])

@@ -21,6 +21,7 @@ model { m ~ normal(0, 1); %s }
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("statements", BRANCHES.values(), ids=BRANCHES.keys())
 def test_outcomes_that_decide_which_law_is_theirs_are_asked_for(statements):
     module = stanimport.loads(PROGRAM % statements)

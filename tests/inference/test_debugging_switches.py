@@ -23,6 +23,7 @@ def test_without_compilation_inference_compiles_all_the_same():
     assert np.isclose(density, -(np.array([0.5, 0.0, 0.5, 1.5]) ** 2).sum() / 2 - 2 * np.log(2 * np.pi))
 
 
+@pytest.mark.slow
 def test_another_generator_of_jax_changes_no_draws():
     """Its keys are longer than those that runs are given."""
     import jax
@@ -61,6 +62,7 @@ _SWITCHES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_a_caller_lets_jax_do_is_the_callers():
     import jax
 

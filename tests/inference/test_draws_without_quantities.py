@@ -70,7 +70,7 @@ def verify(fit, bad, message, texts, of="draws"):
     assert f" of {bad.sum()} of {len(x)} {of} are NaN" in text and re.search(message, text), text
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("cause", CAUSES)
 def test_samples_have_all_but_the_quantities_that_are_not(cause, backend):
@@ -79,6 +79,7 @@ def test_samples_have_all_but_the_quantities_that_are_not(cause, backend):
     assert fit.num_draws == 120 and np.isfinite(fit.stats["lp__"]).all()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("cause", CAUSES)
 def test_quantities_of_given_draws(cause, backend):
@@ -101,6 +102,7 @@ METHODS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_on_numpyro(method):
     fit, texts = told(lambda: METHODS[method](program(CAUSE)))
@@ -114,6 +116,7 @@ def test_variational_inference_on_pyro():
     verify(fit, *CAUSES[CAUSE], texts)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_guides(backend):
     guided = PROGRAM % CAUSE + "guide { x ~ normal(0, 1); s ~ lognormal(0, 1); }"
@@ -122,6 +125,7 @@ def test_guides(backend):
     verify(fit, *CAUSES[CAUSE], texts)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_batches_of_data(backend):
     module = stanimport.loads("""data { int N; vector[N] y; } parameters { real m; }
@@ -157,6 +161,7 @@ def test_fixed_parameters_and_no_parameters(backend):
     assert np.isnan(fit.stan_variable("z")[bad]).all() and (fit.stan_variable("z")[~bad] >= 0).all()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_some_variables_alone_are_kept(backend):
     module = program(CAUSE, backend)
@@ -207,6 +212,7 @@ def test_many_data_sets():
     assert f" of {(x <= 0).sum()} of 300 draws of all fits" in text and "normal_rng: " in text
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_sizes_that_are_drawn(backend):
     """Where nothing can be compiled on NumPyro, each draw is computed by itself; there, too."""
@@ -224,6 +230,7 @@ def test_sizes_that_are_drawn(backend):
     assert f" of {(x <= 0).sum()} of 120 draws" in text and "normal_rng: " in text
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("size", ["N", "num_elements(y)"])
 def test_no_draw_has_quantities(size, backend):
@@ -250,6 +257,7 @@ def test_what_data_alone_decide_is_an_error_before_anything_is_drawn(cause, back
         stanimport.sample(program(cause, backend), GIVEN, **SHORTEST[backend])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_discrete_parameters_are_no_quantities(backend):
     module = stanimport.loads("""data { real y; } parameters { real x; int<lower=1, upper=2> z; }
@@ -263,6 +271,7 @@ def test_discrete_parameters_are_no_quantities(backend):
     np.testing.assert_array_equal(np.isnan(fit.stan_variable("q")), x <= 0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_no_warning_without_a_reason(backend):
     module = program("real r = normal_rng(0, s);", backend)

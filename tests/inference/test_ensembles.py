@@ -32,6 +32,7 @@ def fit(request, normal):
     return stanimport.sample(*normal, method=request.param, **SHORT, **EACH[request.param])
 
 
+@pytest.mark.sampled(2)
 def test_moments_and_laws(fit):
     x, p = fit.stan_variable("x"), fit.stan_variable("p")
     np.testing.assert_allclose(x.mean(axis=0), MEAN, atol=0.15)
@@ -63,6 +64,7 @@ def test_energies_are_those_of_the_states(fit):
         assert kinetic.min() > 0 and abs(kinetic.mean() - 2) < 0.15
 
 
+@pytest.mark.sampled(2)
 def test_a_seed_gives_the_same_draws(fit, normal):
     method = fit.settings["method"]
     again = stanimport.sample(*normal, method=method, **SHORT, **EACH[method])

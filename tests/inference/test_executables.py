@@ -106,6 +106,7 @@ def test_where_jax_has_options_of_its_own_it_is_loaded(first):
     assert run(folder, JAX_NUM_CPU_DEVICES="2") == [draws, True]
 
 
+@pytest.mark.slow
 def test_what_is_damaged_is_left_to_jax(first, tmp_path):
     folder, draws = first
     code = {"number": PROGRAMS["number"]}

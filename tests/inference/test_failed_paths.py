@@ -29,6 +29,7 @@ def with_inits(module, inits, **options):
     return fit, [str(w.message) for w in told if w.category is ConvergenceWarning]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("bad, reason", [(OUTSIDE, "outside its domain"), (REJECTED, "b is too large")])
 @pytest.mark.parametrize("resample", [True, False])
 def test_a_path_that_cannot_start_is_left_out(module, bad, reason, resample):

@@ -343,6 +343,7 @@ np.save(f"{sys.argv[2]}/own.npy", own)
 PROGRAM = "data { int N; array[N] int y; } parameters { real<lower=0, upper=1> theta; } model { y ~ bernoulli(theta); }"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can't fork")
 def test_forked_workers_and_the_same_draws_in_all_processes(tmp_path):
     (tmp_path / "m.stan").write_text(PROGRAM)

@@ -65,6 +65,7 @@ def predicted(weights):
     return X @ np.reshape(weight, (2, 1)) + bias
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("library, source", [
     ("flax", SOURCE), ("equinox", GUIDED), ("torch", SOURCE), ("torch", GUIDED),
 ])  # fmt: skip
@@ -118,6 +119,7 @@ def fresh(library):
     return net, weights_of
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", ["flax", "equinox", "torch"])
 def test_quantities_are_those_of_the_trained_networks(library, tmp_path):
     """Of the fit, of the saved fit with networks of other weights, of a fit that travelled to another process."""
@@ -138,6 +140,7 @@ def test_quantities_are_those_of_the_trained_networks(library, tmp_path):
     assert not np.allclose(own.stan_variable("f"), expected, atol=0.1)
 
 
+@pytest.mark.slow
 def test_networks_that_a_program_finds_get_the_weights_of_the_fit(tmp_path, monkeypatch):
     """Silently they would be the untrained ones."""
     holder = types.ModuleType("holder_of_networks")
@@ -230,7 +233,7 @@ def normalising(library):
     return Normalising(), lambda n: (np.asarray(n.layer.mean.get_value()), np.asarray(n.layer.var.get_value()))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", ["flax", "torch"])
 @pytest.mark.parametrize("source", [BATCHED, GUIDED_BATCHED])
 @pytest.mark.parametrize("minibatch", [None, {"N": 6}])
@@ -260,6 +263,7 @@ generated quantities { real first = net(x)[1, 1]; }
 """
 
 
+@pytest.mark.slow
 def test_a_network_with_dropout(tmp_path, x64):
     """Of a linear function it makes a ridge regression (Wager, Wang and Liang 2013); other methods keep one mask."""
     nnx = pytest.importorskip("flax.nnx", reason="flax is not installed")

@@ -13,6 +13,7 @@ CHAIN = "parameters { real a; real<lower=0> b; } model { a ~ normal(0, 1); b ~ l
 SLOW = pytest.param("numpyro", "bnaf", marks=pytest.mark.slow)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend, algorithm", [
     ("numpyro", "iaf"), ("pyro", "iaf"), ("pyro", "bnaf"), ("pyro", "spline"), SLOW,
 ])  # fmt: skip

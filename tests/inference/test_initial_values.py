@@ -49,6 +49,7 @@ def test_wrong_inits(beta_module, inits, told):
         stanimport.sample(beta_module, FLIPS, **SHORT | dict(inits=inits))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("declared, value, told", [
     ("simplex[3]", [0.2, 0.2, 0.2], r"\(its components sum to 0.6"),
     ("array[2] ordered[2]", [[1, 2], [2, 1]], r"\(\[2\]: component \[2\] is 1.0, not greater than 2.0"),
@@ -60,6 +61,7 @@ def test_why_a_start_is_outside_is_told(declared, value, told):
         stanimport.sample(module, inits={"x": value}, **SHORT)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("statement, inits, told", [
     ("x ~ normal(0, v);", {"v": [1, -2]}, r"normal_lpdf: sigma\[2\] is -2.0, but must be positive!.*line 3"),
     ("for (i in 1:2) x[i] ~ cauchy(v[i], v[i]);", {"v": [3, 0]}, r"cauchy_lpdf: sigma\[2\] is 0.0, but.*line 3"),
@@ -77,6 +79,7 @@ def test_what_a_law_refuses_is_shown_with_its_place(statement, inits, told):
     assert re.search(told, str(caught.value).replace("\n", " "))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("statement, told", [
     ("target += log(-exp(x));", "line 3"), ("y ~ normal(x, -1 - square(x));", r"positive.*line 3"),
     ("if (x < 100) reject(\"never\");", r"reject.*line 3"),
@@ -122,6 +125,7 @@ def values_of(fit):
     return [np.asarray(fit.variables[n][:, 0]).tolist() for n in ("s", "v", "z", "c", "t.1", "t.2", "a.1", "a.2.1")]
 
 
+@pytest.mark.sampled(2)
 def test_values_of_tuples_and_complex_numbers(compound, tmp_path):
     """As CmdStan's JSON has them, as Python does, and as a fit does, whose draws are these values."""
     path = tmp_path / "inits.json"
@@ -153,6 +157,7 @@ def test_wrong_values_of_compounds(compound, inits, told):
         stanimport.sample(compound, inits=inits, **FIXED)
 
 
+@pytest.mark.sampled(2)
 def test_radii_are_numbers_of_any_kind(compound):
     """An endless one is none, nor is a truth value."""
     zeros = stanimport.sample(compound, inits=0, **FIXED)
@@ -202,6 +207,7 @@ def torch_zeros(size):
     return torch.zeros(size, dtype=torch.float64)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize(("program", "data", "told", "line"), [
     ("data { real b; }\nparameters { real x; }\ntransformed parameters { real<lower=b> y = -exp(x); }\n"

@@ -71,6 +71,7 @@ def killed(program: Path, folder: Path, after: int) -> None:
     assert made(folder) < OPTIONS["iter_warmup"] + OPTIONS["iter_sampling"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("after", [1, 2500, 7000], ids=["at the start", "in a window", "while sampling"])
 def test_what_was_killed_goes_on_to_the_last_bit(program, whole, tmp_path, after):
     folder = tmp_path / "run"
@@ -109,6 +110,7 @@ def test_large_draws_are_maps_of_files(program, tmp_path, monkeypatch):
     assert longer.draws_per_chain == 800
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", ["diag_e", "auto"])
 def test_chains_in_one_program_go_on(program, tmp_path, method):
     chosen = {"chains": 3, "seed": 1, "iter_warmup": 200, "chain_method": "vectorized", "metric": method}

@@ -30,6 +30,7 @@ def whole(module):
     return stanimport.sample(module, DATA, **FEW, save_warmup=True)
 
 
+@pytest.mark.slow
 def test_some_variables_are_kept(module, whole, tmp_path):
     """With the same draws, in the warm-up too, after saving, and where the run goes on."""
     few = stanimport.sample(module, DATA, **FEW, keep=["m", "s", "t"], save_warmup=True)
@@ -114,6 +115,7 @@ print(anonymous() - before < 200e6, fit.variables["g"].nbytes, fit.variables["g"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_they_need_no_memory(tmp_path):
     """600 MB of them; the pages of files are no memory of the process's own."""

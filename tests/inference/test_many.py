@@ -58,6 +58,7 @@ def test_threads_and_processes(coin):
     np.testing.assert_array_equal(in_threads[0].variables["bias"], elsewhere.variables["bias"])
 
 
+@pytest.mark.slow
 def test_restarted_from_what_is_done(coin, tmp_path, monkeypatch):
     data = sets(3, 10, 18)
     first = stanimport.sample_many(coin, data[:1], seed=1, folder=tmp_path, sampling=DRAWS)
@@ -161,6 +162,7 @@ def test_unknown_options_are_no_failures(coin):
         stanimport.sample_many(coin, sets(3), sampling=dict(warmup=10))
 
 
+@pytest.mark.slow
 def test_dask_on_a_local_cluster(coin):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     data = [*sets(3, 15), {"flips": 2, "heads": [1, 7]}]
@@ -185,6 +187,7 @@ def test_random_transformed_data_are_drawn_for_each_fit(monkeypatch):
     assert firsts == [fit.stan_variable("first")[0] for fit in alone]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["fits", "fits.zarr"])
 def test_fits_of_something_else_are_not_taken(coin, tmp_path, name):
     """What lies in a folder is of the same program, data, options and seed, or refused by name."""

@@ -149,6 +149,7 @@ def test_later_pass_with_other_values_is_refused():
         feed.take(0, 1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_rows_of_zero_density_are_told(backend):
     source = "data { int N; vector[N] y; } parameters { real a; } model { a ~ normal(0, 1); y ~ normal(a, 1); }"

@@ -115,6 +115,7 @@ def of_eight():
     return result(started(EIGHT, devices=8))
 
 
+@pytest.mark.slow
 def test_draws_are_the_same_for_any_number_of_devices(of_eight):
     draws = of_eight["draws"]
     assert len(draws) == 3
@@ -144,6 +145,7 @@ def test_programs_run_where_jax_is_told_to(of_eight):
     np.testing.assert_allclose(there[2], anywhere[2], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_two_processes_share_the_rows(of_eight):
     with socket.socket() as s:
         s.bind(("localhost", 0))

@@ -197,6 +197,7 @@ def test_pathfinder(gaussian):
     assert len(inits) == 3 and inits[0]["x"].shape == (2,)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("algorithm", ["fullrank", "meanfield"])
 def test_variational(gaussian, algorithm):
     fit = stanimport.variational(gaussian, seed=1, algorithm=algorithm, iter=2000, draws=2000)

@@ -40,6 +40,7 @@ def line_posterior():
     return covariance @ design.T @ given["y"], covariance
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_a_fit_of_batches_is_that_of_all_data(backend):
     line, (mean, covariance) = stanimport.loads(LINE, backend=backend), line_posterior()
@@ -68,6 +69,7 @@ def test_errors_of_a_batch_tell_the_row_of_the_data(backend):
         assert "Trace Shapes" not in str(caught.value)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("error:invalid value:RuntimeWarning")
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_outcomes_that_are_infinite_are_left_out_with_a_warning(backend):
@@ -118,6 +120,7 @@ class Interruptible:
             yield {n: v[start : start + 50] for n, v in self.given.items() if n != "N"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind, backend", [("arrays", "numpyro"), ("iterable", "numpyro"), ("arrays", "pyro")])
 def test_a_checkpoint_goes_on_bit_for_bit(kind, backend, tmp_path, monkeypatch):
     source, steps = HIERARCHY if kind == "arrays" else LINE, 700 if backend == "numpyro" else 90
@@ -236,6 +239,7 @@ def test_sums_of_transformed_data_are_those_of_a_batch():
     assert fit.info["pareto_k"] < 0.7
 
 
+@pytest.mark.slow
 def test_two_sizes_are_cut_at_once():
     source = """
         data { int N; int M; matrix[N, M] y; }

@@ -145,6 +145,7 @@ def test_a_mode_may_be_a_file(beta_module, tmp_path):
         stanimport.laplace_sample(beta_module, FLIPS, mode=2.0)
 
 
+@pytest.mark.slow
 def test_a_fit_that_is_no_mode_is_none(beta_module, tmp_path):
     """One of other draws, or of the other density, whose mode is elsewhere for constrained parameters."""
     draws = stanimport.pathfinder(beta_module, FLIPS, seed=1)

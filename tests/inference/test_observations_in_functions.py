@@ -127,7 +127,7 @@ def told_apart(fit):
     return {n: v.values[0] for n, v in found.items()}, [str(w.message) for w in told if w.category is LikelihoodWarning]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", APART)
 def test_log_densities_are_those_in_line(case):
     statements, expected, rest = APART[case]
@@ -140,6 +140,7 @@ def test_log_densities_are_those_in_line(case):
     np.testing.assert_allclose(density, rest + sum(v.sum(axis=1) for v in expected.values()), rtol=1e-10)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", MISSING)
 def test_what_is_not_told_apart_is_named(case):
     """Beside an observation that is."""
@@ -181,6 +182,7 @@ def test_what_transformed_parameters_add():
     np.testing.assert_allclose(found["y"], OF_Y, rtol=1e-10)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("statement", [
     "for (n in 1:N) target += mixed(y[n], a);",
     "for (n in 1:N) target += log_sum_exp(normal_lpdf(y[n] | a, 2), normal_lpdf(y[n] | 0, 2));",

@@ -39,6 +39,7 @@ model { y ~ normal(mu, 1); }
 generated quantities { real data_ = y; real replicated = normal_rng(mu, 1); }"""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("options", [{}, {"fixed_param": True}, {"save_warmup": True}], ids=str)
 def test_chains_of_one_seed_have_one_posterior(options, backend):
@@ -58,6 +59,7 @@ def test_chains_of_one_seed_have_one_posterior(options, backend):
     assert last.seed == whole.seed == 5
 
 
+@pytest.mark.slow
 def test_samplers_that_move_all_chains_know_their_numbers(beta_module):
     """Chains of one seed in another process are other chains; their seed is told, and makes them again."""
     given = dict(method="chees", chains=8, **SHORT)

@@ -37,7 +37,7 @@ def densities_at(m, s, c):
     return of_y, np.log(above[K - 1] - above[K])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("scheme", ["mixed", "comprehensive"])
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_every_observation_has_its_log_density(backend, scheme):

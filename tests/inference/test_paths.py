@@ -96,6 +96,7 @@ def test_the_first_step_is_in_units_of_the_gradient():
         assert min(distances) < 1e-5  # callbacks get single precision
 
 
+@pytest.mark.slow
 def test_the_options_reach_the_paths():
     module = stanimport.loads("""
 parameters { vector[2] x; }

@@ -88,6 +88,7 @@ def program(cases: dict[str, str], data: dict[str, np.ndarray]):
     return stanimport.generate_quantities(module, {**DATA, **data}, previous_fit={"a": A})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("start", range(3))
 def test_they_stand_where_the_data_do(start):
     """Each case has data of its own in one of three programs."""

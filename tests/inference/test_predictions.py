@@ -29,6 +29,7 @@ def line(request):
     return stanimport.sample(module, DATA, chains=2, iter_warmup=200, iter_sampling=500, seed=3)
 
 
+@pytest.mark.sampled(2)
 def test_of_the_fitted_data(line):
     made = line.posterior_predictive(seed=1)
     y, slope, sigma = made.stan_variable("y"), line.stan_variable("slope"), line.stan_variable("sigma")
@@ -53,6 +54,7 @@ def test_of_new_data_without_what_is_observed(line):
         line.posterior_predictive({"N": 2})
 
 
+@pytest.mark.sampled(2)
 def test_of_the_prior(line):
     prior = stanimport.prior_predictive(line.module, {"N": 1, "x": [3.0], "shift": 0}, draws=2000, seed=2)
     slope, y = prior.stan_variable("slope"), prior.stan_variable("y")
@@ -81,6 +83,7 @@ DECLARED = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("declaration", DECLARED)
 def test_draws_that_are_no_data_are_told(declaration):
     law, is_outside = DECLARED[declaration]
@@ -114,6 +117,7 @@ model { phi ~ uniform(-1, 1); y[1] ~ normal(0, 1); y[2:N] ~ normal(phi * y[1:(N 
         fit.posterior_predictive({"N": 3})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("law", [
     "normal(y[n - 1] < 0 ? 9 : m, 1)", "normal(y[n - 1] > 50 ? 9 : m, 1)", "normal(m > 0 ? y[n - 1] : 9, 1)",
     "normal(m + high, 1)", "normal(m + (max(y) < -5), 1)", "normal(m, 1) T[, high ? 1 : 2]",
@@ -214,6 +218,7 @@ model { c ~ normal(1, 2 * s); p ~ normal(0, s); s ~ exponential(1); for (k in 1:
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_one_law_of_ordered_elements_is_that_of_sorted_draws(backend):
     """The probabilities of order statistics have beta distributions."""
@@ -344,6 +349,7 @@ model {
 """
 
 
+@pytest.mark.slow
 def test_data_are_replicated_given_the_draws_of_discrete_parameters():
     data = {"N": 3, "K": 2, "y": [2050.0, 2100.0, 2000.0], "n": [[0, 10000], [30100, 20000]]}
     fit = stanimport.sample(stanimport.loads(CLASSES), data, chains=2, iter_warmup=50, iter_sampling=200, seed=1)

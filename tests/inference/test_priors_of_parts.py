@@ -89,6 +89,7 @@ model {
 """
 
 
+@pytest.mark.slow
 def test_elements_rows_and_branches():
     d = drawn(ELEMENTS, {"K": 4, "prior": 2, "order": [3, 1, 4, 2]})
     b, scale = d["b"], d["scale"]
@@ -277,6 +278,7 @@ def test_flat_priors_have_no_group():
     assert observations.prior(fit) == {}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("statement", [
     "to_vector(w) ~ std_normal(); for (i in 1:3) z[i] ~ std_normal();",
     "to_vector(w) ~ normal(0, 1); for (i in 1:3) target += std_normal_lpdf(z[i]);",

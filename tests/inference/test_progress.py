@@ -143,6 +143,7 @@ def test_an_optimization_shows_its_steps(module, monkeypatch):
     assert any("log density" in t and f"{mode.info['iterations']}/50" in t for t in lines)
 
 
+@pytest.mark.slow
 def test_paths_are_counted(module, monkeypatch):
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)

@@ -21,6 +21,7 @@ def above(bound):
     return stats.truncnorm(bound, np.inf).cdf
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("extra, block, outcome, bound", [
     ("", 'if (m < 0.3) reject("too small");', "normal(m, 1)", 0.3),
     ("transformed parameters { real<lower=-0.2> q = m; }", "", "normal(q, 1)", -0.2),
@@ -46,6 +47,7 @@ def test_parameters_of_laws_that_would_throw():
     fits((d["x"][:, 1] - d["x"][:, 0]) / d["s"], stats.norm.cdf)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("outcome, law", [
     ("vector[2] y", "y ~ uniform(0, m)"),
     ("real y", "y ~ normal(0, 1) T[0, m]"),

@@ -32,6 +32,7 @@ def fit_of(outcome, statements):
     return stanimport.generate_quantities(module, DATA, previous_fit={"m": np.tile([1.0, 2.0], (DRAWS, 1))})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("outcome, statements", NORMAL.values(), ids=NORMAL.keys())
 def test_vectors_with_means_of_their_own(outcome, statements):
@@ -51,6 +52,7 @@ COUNTS = ["k[n] ~ multinomial(softmax(x[n] * m));", "k[n] ~ multinomial_logit(x[
           "target += multinomial_lpmf(k[n] | softmax(x[n] * m));"]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("statements", COUNTS)
 def test_counts_of_as_many_as_were_observed(statements):

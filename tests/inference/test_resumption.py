@@ -46,6 +46,7 @@ OPTIONS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_chains_that_go_on_are_those_of_one_long_run(module, options):
     chosen = {**SHORT, **options}

@@ -129,6 +129,7 @@ def test_draws_in_any_form_for_generated_quantities(saved_warmup, beta_module, t
         np.testing.assert_array_equal(made.stan_variable("noise"), expected.stan_variable("noise"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", ["optimize", "variational", "laplace_sample", "pathfinder"])
 def test_other_methods(method, beta_module, tmp_path):
     options = {"variational": {"iter": 500, "require_converged": False, "draws": 20},
@@ -172,6 +173,7 @@ def test_the_step_size_of_cmdstans_variational_files(tmp_path, engaged, adapted,
     np.testing.assert_array_equal(fit.stan_variable("a")[..., :2].ravel(), [2, 3])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", [stanimport.advi, stanimport.variational])
 def test_files_of_approximations_of_complex_parameters(method, tmp_path):
     """The mean of the approximation has one value for both parts of a complex number, as draws have."""
@@ -312,6 +314,7 @@ HEADERS = {  # the keys that CmdStan 2.36 and later write for a method, as CmdSt
 }  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", HEADERS)
 def test_files_have_the_keys_of_cmdstans(beta_module, method, tmp_path):
     loose = {"require_converged": False} if method in ("variational", "advi") else {}
@@ -337,6 +340,7 @@ FIRST_COLUMNS = {"laplace_sample": ["log_p__", "log_q__"], "pathfinder": ["lp_ap
                  "advi": ["lp__", "log_p__", "log_g__"], "generate_quantities": []}  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore::stanimport.errors.StanWarning")
 @pytest.mark.parametrize("method, own", FIRST_COLUMNS.items())
 def test_headers_are_those_of_cmdstan(saved_warmup, beta_module, tmp_path, method, own):

@@ -140,6 +140,7 @@ def log_likelihood(statements):
     return {n: v.values[0] for n, v in found.items()}, [str(w.message) for w in told if w.category is LikelihoodWarning]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", TOLD_APART)
 def test_terms_of_single_observations_are_told_apart(case):
     statements, expected = TOLD_APART[case]
@@ -154,6 +155,7 @@ def test_one_sum_for_all_is_no_log_density_of_one_observation(case):
     assert not found and len(told) == 1 and told[0].startswith(WHOLE)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", UNDER_CONDITIONS)
 def test_iterations_that_observe_nothing_have_no_log_density(case):
     statements, places = UNDER_CONDITIONS[case]
@@ -173,6 +175,7 @@ def test_an_iteration_that_parameters_leave_out_adds_nothing():
     assert not told
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", MIXTURES)
 def test_components_may_stand_before_the_increment(case):
     found, told = log_likelihood(MIXTURES[case])
@@ -187,6 +190,7 @@ def test_entries_of_a_vector_are_told_apart(case):
     np.testing.assert_allclose(found["y"], MIXTURE, rtol=1e-10)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", [*MIXTURES, *VECTORS])
 def test_the_log_density_is_that_of_all_observations(case):
     module = stanimport.loads(PROGRAM.format(statements=MIXTURES.get(case) or VECTORS[case]), name="summed")

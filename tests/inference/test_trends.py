@@ -58,6 +58,7 @@ def largest(data):
     return -found.fun - np.log(np.sqrt(2 * np.pi) * np.array(scales)).sum() - CHANGES * np.log(0.1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("start", [{"seed": 1}, {"seed": 2}, {"seed": 3}, {"seed": 6}, {"seed": 1, "inits": 0},
                                    {"seed": 1, "inits": {"sigma": 1.0}}])  # fmt: skip
 def test_newton_ends_where_steps_gain_nothing(start):
@@ -69,6 +70,7 @@ def test_newton_ends_where_steps_gain_nothing(start):
     assert best - 0.05 < mode.stats["lp__"][0, 0] < best + 1e-6
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("start", [{"seed": 1}, {"seed": 2}, {"seed": 3}, {"seed": 1, "inits": 0}])
 def test_the_default_ends_at_the_mode_though_it_is_at_kinks(start):
     data, module = series(), stanimport.loads(TREND)
@@ -93,6 +95,7 @@ def test_what_is_asked_to_gain_little_may_end_on_a_slope():
     assert mode.converged and np.abs(mode.stan_variable("x")).max() > 1e-3
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("algorithm", ["lbfgs", "bfgs"])
 def test_searches_that_break_off_at_kinks_are_followed_by_one_that_does_not(algorithm):
     """Wherever they break off, also amid large gains. The mode is that of a smooth problem, as `largest` has it."""
@@ -118,6 +121,7 @@ def test_searches_that_break_off_at_kinks_are_followed_by_one_that_does_not(algo
         assert mode.converged and mode.stats["lp__"][0, 0] == pytest.approx(best, abs=1e-5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("algorithm", ["lbfgs", "bfgs"])
 def test_a_mode_in_the_neck_of_a_funnel_is_one(algorithm):
     """Where gradients are huge next to it, so that no step of a usual line search is good enough."""

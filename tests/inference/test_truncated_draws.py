@@ -47,6 +47,7 @@ def test_continuous_laws(library, law, arguments, like, lower, upper):
         np.testing.assert_allclose(like.cdf(got), like.cdf(low) + SHARES * (like.cdf(high) - like.cdf(low)), rtol=rtol)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", ["numpy", "jax", "torch"])
 @pytest.mark.parametrize("law, arguments, like, lower, upper", [
     ("poisson", (2.5,), stats.poisson(2.5), 1, None), ("poisson", (0.5,), stats.poisson(0.5), 12, None),
@@ -85,6 +86,7 @@ def test_parameters_between_bounds_far_apart_have_their_priors(backend, torch_do
     assert stats.kstest(shares, "uniform").pvalue > 1e-4
 
 
+@pytest.mark.slow
 def test_truncated_outcomes_of_loops_are_replicated():
     program = stanimport.loads("""
       data { int N; array[N] int n; vector[N] top; matrix[N, 2] z; }
@@ -153,6 +155,7 @@ def test_numpyros_reparametrisation_of_locations_and_scales():
     np.testing.assert_allclose(np.sum(density), stats.t(4).logpdf(free).sum(), rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_far_out_where_single_precision_has_no_density(backend):
     """Draws were NaN, by a division of what is 0 by a density that is 0 there."""

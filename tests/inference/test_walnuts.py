@@ -152,6 +152,7 @@ def moved():
     return move
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size, depth, inverse", [(0.9, 6, [9.0, 1.0]), (2.5, 2, [1.0, 1.0])])
 def test_a_transition_leaves_the_funnel_as_it_is(moved, size, depth, inverse):
     """Exactly, also where most steps are divided, and many can't be reversed."""
@@ -179,6 +180,7 @@ def test_the_neck_of_a_funnel():
     assert found["nuts"][0][0] < 0.01 and found["nuts"][0][1] < 0.06
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("metric", ["auto", "diag_e", "dense_e", "unit_e"])
 def test_moments_and_law_of_a_correlated_normal_law(metric):
     module = stanimport.loads("""
@@ -201,6 +203,7 @@ def test_a_constrained_parameter_has_its_law(beta_module):
     assert stats.chisquare(counts).pvalue > 1e-3 and counts.sum() == 2400
 
 
+@pytest.mark.slow
 def test_it_runs_as_nuts_does(beta_module, tmp_path):
     """Columns, seeds, chains in any arrangement, warm-up, a journal, and runs that go on, to the last bit."""
     options = dict(seed=5, chains=2, iter_warmup=100, method="walnuts", save_warmup=True)

@@ -29,6 +29,7 @@ def without_draws(program):
     return fitted(program, 4, iter_sampling=0)
 
 
+@pytest.mark.slow
 def test_what_a_fit_without_draws_has(without_draws, tmp_path):
     without_draws.save(tmp_path / "fit.nc")
     for fit in (without_draws, stanimport.Fit.load(tmp_path / "fit.nc")):

@@ -42,12 +42,14 @@ def densities(statements, backend="numpyro"):
     return [stanimport.log_prob(module, params=params, jacobian=j).lp for j in (False, True)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", TERMS)
 def test_log_densities(case):
     statements, term = TERMS[case]
     np.testing.assert_allclose(densities(statements), [WITHOUT, WITHOUT + np.log(A) + term], rtol=1e-10)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("around", ["{{ {} }}", "real d = 2 + c; while (d > 1) {{ d -= 2; {} }}"])
 def test_sums_of_both(around):
     """Where so many statements of a branch add that they make one sum, these are two."""

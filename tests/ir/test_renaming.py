@@ -34,7 +34,7 @@ def seed(name: str) -> int:
     return zlib.crc32(name.encode())
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("backend, scheme", [("numpyro", "mixed"), ("pyro", "comprehensive")])
 def test_the_translation_is_the_same_but_for_the_names(name, backend, scheme):
@@ -42,6 +42,7 @@ def test_the_translation_is_the_same_but_for_the_names(name, backend, scheme):
     assert renaming.difference(PROGRAMS[name].read_text(), seed(name), options) == ""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", COMPUTED)
 def test_the_log_density_is_the_same(name):
     text, data = PROGRAMS[name].read_text(), json.loads(PROGRAMS[name].with_suffix(".json").read_text())
@@ -78,6 +79,7 @@ def free_names(table: symtable.SymbolTable) -> set[str]:
     return own.union(*map(free_names, table.get_children()))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [n for n in PROGRAMS if "constructs" in str(PROGRAMS[n])])
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_generated_code_refers_to_nothing_but_what_no_variable_is_called(name, backend):

@@ -102,6 +102,7 @@ def direction(name, unconstrained):
     return {k: x / norm for k, x in v.items()}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_log_density_and_gradient(name, x64):
     module = load(name)
@@ -128,6 +129,7 @@ def generate(module, inputs, draw, seed):
         return module.generated_quantities(**inputs, **draw)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_generated_quantities(name, x64):
     module, draw = load(name), point(name, 1)
@@ -165,6 +167,7 @@ def test_every_draw_has_noise_of_its_own(x64):
 # --- Pyro ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_log_density_on_pyro(name, torch_double):
     from pyro import poutine

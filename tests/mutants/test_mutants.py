@@ -29,6 +29,7 @@ def donors(monkeypatch):
     monkeypatch.setattr(grafts, "DONORS", sorted(MODELS.glob("*.stan")))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_mutants_are_stans(name, donors):
     pytest.importorskip("pyro", reason="the pyro extra is not installed")

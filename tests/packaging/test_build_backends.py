@@ -56,6 +56,7 @@ def run(folder: pathlib.Path, *arguments: object, path: str = "") -> str:
     return done.stdout
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_translations_are_in_the_wheel(backend, tmp_path):
     pytest.importorskip(backend, reason=f"{backend} is not installed")
@@ -125,6 +126,7 @@ def test_hatchling_translates_by_the_hook(tmp_path):
     assert run(tmp_path, "-c", USE, path=str(site)) == "('p',) False\n"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("more", "files", "told"), [
     ("backend = 'pyro'\n", {}, "the hook stanimport has no option backend: it has backends"),
     ("schemes = 'mixed'\n", {}, "schemes is a list of strings, not 'mixed'"),

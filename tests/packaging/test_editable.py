@@ -60,6 +60,7 @@ def run(folder: pathlib.Path, *arguments: object) -> str:
     return done.stdout
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend, files, call", [
     ("setuptools", {"pyproject.toml": SETUPTOOLS},
      "import setuptools.build_meta as b; b.build_editable('made', {'editable_mode': 'strict'})"),

@@ -90,6 +90,7 @@ print(fit.stan_variable("x").mean())
 """
 
 
+@pytest.mark.slow
 def test_draws_follow_a_change_of_the_functions_that_a_program_calls(run, tmp_path, monkeypatch):
     """The compiled program that a process left is of the functions that there were."""
     monkeypatch.setenv("STANIMPORT_JIT_CACHE", str(tmp_path / "jit"))
@@ -109,6 +110,7 @@ def test_a_module_that_does_not_import_is_named(run):
     assert "circles.records" in made.stderr and "nowhere_to_be_found" in made.stderr
 
 
+@pytest.mark.slow
 def test_a_function_whose_package_is_gone(run):
     assert run(DENSITY).returncode == 0
     made = run(DENSITY, None)

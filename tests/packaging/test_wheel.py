@@ -124,6 +124,7 @@ def test_from_the_wheel_itself(wheel):
     check(use(wheel, before=FROZEN), wheel)
 
 
+@pytest.mark.slow
 def test_from_a_zip_without_translations(site, tmp_path):
     """The programs are translated, an included file among them, and cached in the chosen folder."""
     archive = tmp_path / "models.zip"

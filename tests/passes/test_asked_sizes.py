@@ -41,6 +41,7 @@ DATA = {"N": 6, "y": [0.3, -0.7, 1.2, 0.1, -0.2, 0.5]}
 AT = np.cos(np.arange(18.0))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("scheme", ["mixed", "comprehensive"])
 @pytest.mark.parametrize("name", LANES | OTHERS)

@@ -54,7 +54,7 @@ DATA = {"K": 6, "b": [1, 4, 3, 5, 5, 2], "x": [0.1, 0.5, 0.2, 0.9, -1.0, 0.7]}
 POINTS = [np.array([0.3, -0.2, 0.5]), np.array([1.0, 0.4, -0.5])]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("value", VALUES)

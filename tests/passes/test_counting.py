@@ -83,6 +83,7 @@ def test_the_referee_counts_as_python_does(point):
     assert Walker(IN_PLACE, {}).at(point).log_density == pytest.approx(by_hand(point[0], point[1:]))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "text", [IN_PLACE, BOUND_LAST, IN_FUNCTIONS, IN_STEPS, DOWNWARDS],
     ids=["in place", "bound last", "in functions", "in steps", "downwards"],

@@ -56,6 +56,7 @@ DATA = {"N": 7, "s": [1, 3, 2, 6, 4, 5, 2], "y": [0.1, 0.4, 0.3, 0.9, 0.5, 0.2, 
 AT = np.array([0.3, 0.7, -0.2, 0.4, 0.1, -0.6, 0.5, -0.4])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scanned", [False, True], ids=["", "scanned"])
 @pytest.mark.parametrize("form", FORMS)
 def test_as_statement_by_statement(form, scanned):

@@ -39,6 +39,7 @@ def density(case, flag, a, backend):
     return log_density(text, {"N": 2, "M": flag, "flag": flag, "y": y, "z": Z}, {"a": a}, backend)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("case", STATEMENTS)
 def test_what_has_no_factor_is_refused_where_no_density_runs(case, backend):

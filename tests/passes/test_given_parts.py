@@ -86,6 +86,7 @@ DATA = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_stans_value_and_gradient(backend, torch_double):
     compare(WHOLE, DATA, backend)

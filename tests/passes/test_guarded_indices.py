@@ -56,7 +56,7 @@ def outcome(text: str, backend: str) -> ours.Outcome:
     return ours.outcomes(text, DATA, [AT], backend, jit=False, parts=("gradient",))[0]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("around", AROUND)
 @pytest.mark.parametrize("guard", GUARDS)
@@ -68,6 +68,7 @@ def test_iterations_behind_the_end(guard, around, backend):
     np.testing.assert_allclose(got.gradient @ right.direction, right.slope, rtol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("around", ["plain", "branch on parameters"])
 @pytest.mark.parametrize("body", BODIES)
@@ -99,6 +100,7 @@ AHEAD = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", AHEAD)
 def test_steps_ahead_but_for_the_last_one(name, backend):
@@ -125,6 +127,7 @@ INSIDE = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", INSIDE)
 def test_rows_that_an_inner_loop_leaves_alone(name, backend):

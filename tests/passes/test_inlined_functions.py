@@ -54,6 +54,7 @@ LOOPS = {
 WHOLE = PROGRAM % (FUNCTIONS, "\n  ".join(LOOPS.values()))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_stans_value_and_gradient(backend, torch_double):
     compare(WHOLE, DATA, backend)

@@ -28,6 +28,7 @@ DATA = {"N": 5, "d": [1, 2, 1, 3, 2], "s": [0.0, 1.0, 2.0], "t": [1.5, -0.5, 2.5
 AT = np.array([0.7, -0.4, 1.6, 0.2, 2.5])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", LOOPS)
 def test_a_variable_that_is_set_before_a_loop_is_left(name, backend):

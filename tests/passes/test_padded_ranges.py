@@ -128,6 +128,7 @@ def by_steps(a, nu):
     return np.array(s)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("returned", RETURNED)
 def test_what_a_function_returns_of_a_range_that_parameters_end(returned, backend, x64, torch_double):
@@ -151,6 +152,7 @@ model {
 }"""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_sums_of_such_ranges_in_laws_and_conditions(backend, x64, torch_double):
     for v in (V, -V, np.abs(V), V[::-1].copy()):

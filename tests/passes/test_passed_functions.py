@@ -53,7 +53,7 @@ RATES = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("method", ["rk45", "bdf"])
 @pytest.mark.parametrize("name", RATES)
 def test_equations_with_loops_have_the_derivatives_of_their_solution(name, method):

@@ -50,6 +50,7 @@ def program(name):
     return (FUNCTION if name == "in a function" else "") + HEAD + PROGRAMS[name] + " }"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_density_is_that_of_the_program_run_by_hand(name):
     text, points = program(name), [np.linspace(-0.4, 0.7, 5), np.array([0.2, 0.9, -0.3, 0.5, 0.1])]

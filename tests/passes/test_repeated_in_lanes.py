@@ -112,6 +112,7 @@ print(json.dumps([densities, [drawn(w, a) for w, a in cases]]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_lanes_that_ask_for_no_loop_wait_for_none(backend, request):
     programs = [f"{FUNCTIONS} model {{ for (n in 1:N) {{ {body} }} a ~ normal(0, 1); }}" for body in MODELS.values()]

@@ -56,6 +56,7 @@ def program(*statements):
 WHOLE = program(*ALIKE.values(), *OTHERS.values())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_stans_value_and_gradient(backend, torch_double):
     data = DATA | {"first": [2, 2, 2, 3, 5]}  # within the range of the second group

@@ -39,6 +39,7 @@ def _predicted(backend, model, draws, given, **options):
     return {n: np.asarray(v) for n, v in made.items()}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scheme", ["comprehensive", "mixed", "generative"])
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_none_is_drawn(backend, scheme, x64, torch_double):

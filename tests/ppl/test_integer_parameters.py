@@ -80,6 +80,7 @@ def drawn_by_pyro(module, inputs):
     yield mcmc.get_samples()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend, names", CASES)
 def test_every_law_draws_with_integers_for_parameters(backend, names, x64, torch_double):
     module = stanimport.loads(program(names), backend=backend, scheme="mixed", name="integers")

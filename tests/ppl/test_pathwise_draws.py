@@ -66,7 +66,7 @@ def derivatives(backend, record, arguments, function, draws):
     return [np.asarray(g) for g in jax.grad(total, tuple(range(len(rows))))(*rows)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", NUMBERS)
 def test_derivatives_of_draws_are_those_of_the_mean_on_average(name, backend, x64, torch_double):
@@ -88,6 +88,7 @@ CONTAINERS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "backend"), [
     ("dirichlet", "numpyro"), ("dirichlet", "pyro"), ("wishart", "pyro"), ("inv_wishart", "pyro"),
     ("multi_student_t", "numpyro"),
@@ -105,6 +106,7 @@ def test_derivatives_of_draws_of_containers(name, backend, x64, torch_double):
         assert (np.abs(found[i].mean(0) - exact) < 5 * error + 1e-3).all(), (found[i].mean(0), exact)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("law", "domain"), [
     ("skew_normal(0.3, s, 2)", ""), ("exp_mod_normal(0, s, 1)", ""), ("rayleigh(s)", "<lower=0>"),
 ])  # fmt: skip

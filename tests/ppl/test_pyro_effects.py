@@ -48,6 +48,7 @@ def test_locations_and_scales(model, site, loc, scale, centred):
     assert float(trace.nodes[f"{site}_decentered"]["log_prob_sum"]) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", [AutoNormalMessenger, AutoHierarchicalNormalMessenger, AutoRegressiveMessenger])
 def test_guides_that_are_effects(model, kind):
     guide = kind(model)

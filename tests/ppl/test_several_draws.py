@@ -93,6 +93,7 @@ def test_densities(source, data, values, scheme):
     assert in_turn.isfinite().any() and (source is not REJECTS or not in_turn.isfinite().all())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("guide", [autoguide.AutoNormal, autoguide.AutoMultivariateNormal])
 def test_steps_of_automatic_guides(guide):
     module = stanimport.loads(PLAIN, backend="pyro")

@@ -73,6 +73,7 @@ def x64_everywhere():
     jax.config.update("jax_enable_x64", before)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("part", PARTS)
 def test_compiled_log_densities(part, x64_everywhere):
     """All but the distribution functions, whose arguments are checked by the same code."""
@@ -107,6 +108,7 @@ def test_log_densities_on_torch(torch_double):
     assert wrong == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_by_data_alone_it_is_an_error_that_names_the_line(backend):
     wrong = []

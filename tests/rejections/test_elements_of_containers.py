@@ -59,7 +59,7 @@ CALLS = {name: (call, at) for name, call, at in calls() if at} | {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", CALLS)
 def test_no_number_comes_out_where_stan_throws(name, backend):

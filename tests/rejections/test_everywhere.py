@@ -64,7 +64,7 @@ def differences(place, results):
                 yield f"{kind} at {point}: {value}, {gradient}, not {expected}, {wanted}"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @PLACES
 def test_numpyro(place, x64):
     """Traced as under jit, and computed one primitive after the other."""
@@ -80,7 +80,7 @@ def test_numpyro(place, x64):
     assert list(differences(place, results)) == []
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @PLACES
 def test_pyro(place, torch_double):
     from pyro import poutine
@@ -110,6 +110,7 @@ def test_all_kinds(place, monkeypatch, x64, torch_double):
         test_data(place)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("place", [p for p in everywhere.PLACES if not p.of_model], ids=lambda p: p.name)
 def test_data(place):
     """What is wrong by data alone is an error that names the line; what is not computed is none."""

@@ -94,6 +94,7 @@ PLACES = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @BOTH
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("outcome", OUTCOMES)

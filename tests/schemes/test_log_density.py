@@ -35,6 +35,7 @@ def values():
     return {f"x{i}": x for i, x in known} | {f"v{i}": np.full(3, x) for i, x in known}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scheme", ["comprehensive", "mixed", "generative"])
 def test_a_law_on_a_domain_counts_as_in_stan(scheme):
     module = stanimport.loads(PROGRAM, scheme=scheme)

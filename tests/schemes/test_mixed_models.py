@@ -38,6 +38,7 @@ def potential(module, inputs):
     return jax.jit(jax.value_and_grad(lambda z: potential_energy(module.model, (), inputs, z)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in PROGRAMS])
 def test_mixed_is_the_same_posterior(name, x64):
     one, other = load(name, scheme="comprehensive"), load(name, scheme="mixed")

@@ -172,6 +172,7 @@ TRUNCATED = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", TRUNCATED)
 def test_prior_draws_have_the_truncated_law(case, x64):
     from numpyro.infer import Predictive
@@ -189,6 +190,7 @@ def test_truncated_densities_are_normalised(case, x64):
     np.testing.assert_allclose(log_density(module.model, (), {}, {"x": 1.25})[0], TRUNCATED[case].logpdf(1.25))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", TRUNCATED)
 def test_prior_draws_on_pyro(case, torch_double):
     import pyro
@@ -207,6 +209,7 @@ LAWS = """p ~ dirichlet(rep_vector(2, 3)); L ~ lkj_corr_cholesky(2); s ~ lognorm
           v ~ multi_normal_cholesky(rep_vector(0, 3), diag_pre_multiply([1, 2, 3]', L));"""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_prior_draws_have_the_declared_shapes_and_constraints(backend, x64, torch_double):
     module = stanimport.loads(program(SHAPES, LAWS), scheme="mixed", backend=backend)

@@ -53,6 +53,7 @@ def test_sample_saves_and_draws_and_generate_goes_on(coin, tmp_path, capsys):
     assert "y_rep[3]" in rows(capsys)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("command, heading, value", [
     ("optimize", "Value", 8 / 12), ("laplace", "Mean", 9 / 14), ("pathfinder", "Mean", 9 / 14),
     ("variational", "Mean", 9 / 14),
@@ -66,6 +67,7 @@ def test_other_methods_print_their_table(coin, command, heading, value, capsys):
     assert float(theta[1]) == pytest.approx(value, abs=0.04)
 
 
+@pytest.mark.slow
 def test_minibatches_of_a_folder_of_arrays(coin, tmp_path, capsys):
     data = json.loads((tmp_path / "coin.json").read_text())
     (tmp_path / "coins").mkdir()
@@ -78,6 +80,7 @@ def test_minibatches_of_a_folder_of_arrays(coin, tmp_path, capsys):
     assert (tmp_path / "far").exists() and "theta" in stanimport.Fit.load("fit.nc").variables
 
 
+@pytest.mark.slow
 def test_parameters_of_rows_are_drawn_and_shown_by_their_numbers(capsys):
     """Beside a known scale and mean, a row's posterior is normal around half of its observation."""
     Path("rows.stan").write_text("""
@@ -215,6 +218,7 @@ def test_csv_files_of_a_run(coin, tmp_path, capsys):
     assert "can't be written" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_rows_of_a_table_are_chosen(tmp_path, capsys):
     program = """
         data { int K; }
@@ -243,6 +247,7 @@ def test_rows_of_a_table_are_chosen(tmp_path, capsys):
 LAWS = {"fair": "beta(2, 2)", "skewed": "beta(1, 19)"}
 
 
+@pytest.mark.slow
 def test_saved_fits_are_plotted_and_compared(coin, tmp_path, capsys):
     """Pictures, cross-validation and its ranking, whose figures are ArviZ's of the exact log densities."""
     import arviz
@@ -272,6 +277,7 @@ def test_saved_fits_are_plotted_and_compared(coin, tmp_path, capsys):
         (tmp_path / "picture.png").unlink()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("change, arguments, told", [
     ("", ["plot", "*", "--output", "a.png", "--variables", "thta"], "no variable 'thta'; did you mean 'theta'?"),
     ("y ~ bernoulli(theta);", ["plot", "fit.nc", "--output", "a.png", "--kind", "ppc"], "no replicated data"),
@@ -295,6 +301,7 @@ def test_what_a_saved_fit_does_not_have(change, arguments, told, coin, tmp_path,
     assert code in (1, 2) and told in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_runs_go_on_and_their_journals_are_read(coin, tmp_path, capsys):
     assert main(["sample", *coin, *FEW, "--journal", "run", "--output", "first.nc"]) == 0
     longer = ["sample", "coin.stan", "--draws", "400", "--no-progress"]

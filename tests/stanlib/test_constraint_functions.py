@@ -58,6 +58,7 @@ def inverse_arguments(arguments):
     return tuple(a for a in arguments if not isinstance(a, int))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_log_jacobian_is_that_of_the_determinant(case):
     name, x, arguments, coordinates = case

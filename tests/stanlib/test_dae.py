@@ -35,6 +35,7 @@ def solve(p, name="dae", controls=()):
     return registry.by_symbol(name)(reactions, START, derivative, 0.0, TIMES, *controls, p)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_states(library):
     with double(library):
@@ -44,6 +45,7 @@ def test_states(library):
     np.testing.assert_allclose(loose, exact(RATES), rtol=1e-3)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_gradient(library):
     scaled = lambda x: np.exp(x) * RATES

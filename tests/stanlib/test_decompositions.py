@@ -99,6 +99,7 @@ OF_SQUARE = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("symbol", OF_SQUARE)
 def test_gradients(library, symbol):
@@ -136,6 +137,7 @@ def test_gradients_of_qr(library, symbol, matrix):
     np.testing.assert_allclose(got, numeric_gradient(lambda x: (f(x) * weights).sum(), matrix), rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("matrix", [A, ROTATION], ids=["real", "rotation"])
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ def paths(log_omega, gamma, rho):
         yield path, density * np.prod([gamma[a, b] for a, b in zip(path, path[1:])])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("gamma", [GAMMA, LEFT_TO_RIGHT], ids=["dense", "sparse"])
 @pytest.mark.parametrize("steps", [1, 2, 4])
@@ -38,6 +39,7 @@ def test_sum_over_all_paths(library, gamma, steps):
     np.testing.assert_allclose(call(library, "hmm_hidden_state_prob", *arguments), wanted, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("gamma", [GAMMA, LEFT_TO_RIGHT], ids=["dense", "sparse"])
 def test_gradients(library, gamma):
@@ -71,6 +73,7 @@ def test_densities_far_apart(library):
     assert call(library, "hmm_marginal", log_omega, GAMMA, rho) == pytest.approx(wanted, rel=1e-13)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_gradients_stay_finite(library):
     log_omega = np.array([[0.0, -1000.0, -900.0], [-800.0, 0.0, -5.0], [-2000.0, -3000.0, -np.inf]])

@@ -43,6 +43,7 @@ def exact(x):
 NORMAL = np.array([1.3, 0.8, 0.6])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library, block", [("jax", SIZE), ("torch", 1), ("torch", SIZE)])
 def test_normal_likelihoods_are_integrated_exactly(block, library):
     with double(library):
@@ -89,6 +90,7 @@ CALLS = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("family, library", CALLS)
 def test_likelihoods_of_stans_own(family, library):
     with double(library):
@@ -99,6 +101,7 @@ def test_likelihoods_of_stans_own(family, library):
     np.testing.assert_allclose(plain(made), by_formula(family, POINT)[1], rtol=1e-8)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_gradient_through_the_mode(library):
     """Also in an argument of the likelihood that moves the mode."""
@@ -124,6 +127,7 @@ def test_vectorised_chains(x64):
     np.testing.assert_allclose(jax.jit(jax.vmap(f))(points), [apart(p) for p in points], rtol=1e-9)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_the_law_of_the_latent_values(library):
     """Of a normal likelihood it is the posterior of a Gaussian process."""
@@ -146,6 +150,7 @@ def test_draws_follow_that_law():
     assert stats.kstest(white.ravel(), "norm").pvalue > 0.001
 
 
+@pytest.mark.slow
 def test_controls():
     arguments = FAMILIES["poisson_log"][0]
     head = (*arguments, 1, covariance, (PLACES, *POINT))

@@ -72,6 +72,7 @@ IN_JAX = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "library, symbol", [(b, s) for b in LIBRARIES for s in (IN_JAX if b == "jax" else MEANS)], ids=str
 )
@@ -86,6 +87,7 @@ def test_means(library, symbol):
         assert sample.dtype.kind == "i" and (sample.sum(axis=1) == 10).all() and (sample >= 0).all()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "symbol, arguments", [("wishart", (5.5,)), ("inv_wishart", (11.5,)), ("lkj_corr", (3,))], ids=lambda x: str(x)
 )

@@ -30,6 +30,7 @@ def beta_kernel(x, xc, p, q):
     return xp.where(x > 0.5, x ** (p - 1) * xp.abs(xc) ** (q - 1), x ** (p - 1) * (1 - x) ** (q - 1))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("a, b", [(-2.0, 3.0), (0.5, 0.75), (-np.inf, np.inf), (1.0, np.inf), (-np.inf, -0.5)])
@@ -97,6 +98,7 @@ def test_one_bound_is_a_parameter_and_the_other_infinite(ends, x64):
     np.testing.assert_allclose(jax.jit(jax.grad(total))(0.3, np.array([0.7])), slope, rtol=1e-9)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", METHODS)
 def test_vectorised_chains(name, x64):
     import jax
@@ -139,6 +141,7 @@ def test_tolerances():
         integrate(pole, 0, 1, [], [], [])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_what_diverges_is_an_error_outside_of_models(library):
     pole = lambda x, xc, c: c / x

@@ -27,6 +27,7 @@ def by_loop(growth, added, start):
     return np.array(out)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("length", [1, 2, 5, 9])
 @pytest.mark.parametrize("width", [1, 3, 7])  # several steps at once up to four, one at a time beyond
 def test_values_and_derivatives_are_those_of_a_loop(length, width):

@@ -292,6 +292,7 @@ def test_bessel_functions_of_which_stan_throws_for_the_derivative_are_rejected(b
     assert call("numpy", "bessel_second_kind", 1, 1e-300) == pytest.approx(sp.yn(1, 1e-300))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_derivatives_of_bessel_functions(library):
     x = np.array([0.7, 2.5, 9.0])

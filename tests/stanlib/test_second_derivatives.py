@@ -69,6 +69,7 @@ def torch_slope(function, at_zero):
 SMOOTH = [p for p in examples.cases() if is_smooth(p.values[0])]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("function", SMOOTH)
 def test_second_derivatives_on_torch(function, torch_double):
     if function.symbol in FIRST_ONLY:
@@ -91,6 +92,7 @@ def jax_slope(symbol):
     return jax.grad(lambda s: total(call(*(x + s * way for x, way in zip(free, ways))), jnp))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("symbol", OF_RULES)
 def test_second_derivatives_on_jax(symbol, x64):
     import jax

@@ -86,6 +86,7 @@ def test_larger_ones_are_lapacks():
         assert ("custom_call" in text) is calls
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [1, 5, 16])
 @pytest.mark.parametrize("jitter", [1.0, 1e-8])
 def test_quadratic_forms_are_as_exact_as_lapacks(size, jitter):
@@ -137,6 +138,7 @@ def badly_scaled(size):
     return a * 10.0 ** np.arange(size)[:, None]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [1, 2, 7, 16])
 def test_inverses_and_their_derivatives_are_numpys(size):
     a, b = badly_scaled(size), np.linspace(1, 2, 2 * size).reshape(size, 2)

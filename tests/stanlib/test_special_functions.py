@@ -59,6 +59,7 @@ def test_incomplete_gamma_at_the_ends(library):
     np.testing.assert_array_equal(value(library, "log_gammaincc", 2.0, x), [0, -np.inf, np.nan, np.nan])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_derivatives_of_incomplete_gamma(library):
     x = np.array(X[:5])
@@ -83,6 +84,7 @@ def test_incomplete_beta_against_closed_forms(library):
     np.testing.assert_array_equal(ends, [0, 1, np.nan, np.nan])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_derivatives_of_incomplete_beta(library):
     c, x = np.array([0.4, 3.0, 0.02, 120.0]), np.array([0.3, 0.9, 0.999, 0.98])
@@ -180,6 +182,7 @@ def test_gamma_relatives(library):
     np.testing.assert_allclose(value(library, "stirling_error", 1e6), 1 / 12e6, rtol=1e-11)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_quantiles_invert(library):
     a, b = np.array([0.2, 1.0, 30.0, 2.0]), np.array([3.0, 0.3, 40.0, 1e4])
@@ -193,6 +196,7 @@ def test_quantiles_invert(library):
     np.testing.assert_allclose(value(library, "student_t_quantile", p, 2.0), two, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_derivatives_of_quantiles(library):
     at = np.array([[2.5, 0.4], [0.6, 5.0], [0.3, 0.9]])
@@ -203,6 +207,7 @@ def test_derivatives_of_quantiles(library):
     np.testing.assert_allclose(derivatives(library, "student_t_quantile", *at), expected, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("p", [0.5, 0.1, 0.99])
 def test_second_derivatives_of_quantiles(p):
     """At 0 as well, by t' = 1 / f(t) in p, and so t'' = -f'(t) / f(t)^3, for the density f."""
@@ -247,6 +252,7 @@ def test_hypergeometric_series():
     assert in_z == pytest.approx(0.7 * power / 0.6, rel=1e-13)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("a", [1.0, 2.0, 30.0])
 def test_derivatives_of_incomplete_gamma_are_densities_also_of_tiny_and_huge_arguments(library, a):
@@ -260,6 +266,7 @@ def test_derivatives_of_incomplete_gamma_are_densities_also_of_tiny_and_huge_arg
     np.testing.assert_allclose(log_upper[some], -density[some] / q[some], rtol=1e-8)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 3.0), (3.0, 1.0), (2.0, 2.0), (0.5, 1.0), (1.0, 0.5)])
 def test_derivatives_of_incomplete_beta_are_densities_up_to_the_ends(library, a, b):
@@ -272,6 +279,7 @@ def test_derivatives_of_incomplete_beta_are_densities_up_to_the_ends(library, a,
     np.testing.assert_allclose(logs[some], density[some] / value_there[some], rtol=1e-8)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("v", [-0.7, 0.0, 1.0, 20.0])
 def test_modified_bessel_function_of_huge_arguments(library, v):
@@ -311,6 +319,7 @@ ENDS = {  # at the end of a range, with the argument that moves, its value, and 
 }  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("call", ENDS)
 def test_distribution_functions_at_ends_have_the_derivatives_from_inside(library, call):

@@ -16,6 +16,7 @@ VECTORS = ("simplex", "unit_vector", "ordered", "positive_ordered", "sum_to_zero
 MATRICES = ("sum_to_zero_matrix", "row_stochastic_matrix", "column_stochastic_matrix")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rows", [0, 1, 3])
 @pytest.mark.parametrize("kind", SQUARE)
 def test_square_matrices_keep_their_size(x64, kind, rows):
@@ -32,6 +33,7 @@ def test_square_matrices_keep_their_size(x64, kind, rows):
     assert value.shape == (rows, rows)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", (*SQUARE, *VECTORS, *MATRICES))
 def test_the_point_to_start_from_satisfies_the_constraint(x64, kind):
     shape = (3,) if kind in VECTORS else (3, 3)
