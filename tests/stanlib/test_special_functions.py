@@ -173,6 +173,10 @@ def test_gamma_relatives(library):
     x = np.array([-7.5, -0.5, 1e-5, 0.3, 1.0, 30.0, 1e10])
     np.testing.assert_allclose(value(library, "digamma", x), sp.digamma(x), rtol=1e-13)
     np.testing.assert_allclose(value(library, "trigamma", x), sp.polygamma(1, x), rtol=1e-13)
+    tiny = np.array([-1e-3, -1e-10, -1e-100])  # 1 / x is what counts there
+    expected = -np.euler_gamma - 1 / tiny + math.pi**2 / 6 * tiny
+    np.testing.assert_allclose(value(library, "digamma", tiny), expected, rtol=1e-8)
+    np.testing.assert_allclose(value(library, "trigamma", tiny), 1 / tiny**2 + math.pi**2 / 6, rtol=1e-8)
     assert value(library, "trigamma", -0.5) == pytest.approx(math.pi**2 / 2 + 4, rel=1e-14)
     b = np.array([1e-8, 0.5, 3.0, 1e12])
     np.testing.assert_allclose(value(library, "betaln", 1.0, b), -np.log(b), rtol=1e-13, atol=1e-15)

@@ -141,9 +141,10 @@ def trigamma(xp: Namespace, x: Array) -> Array:
 
 
 def _reflected(xp: Namespace, x: Array) -> tuple[Array, Array, Array, Array]:
-    """x, or 1 - x if x < 0; whether it is; whether x is a pole; and for negative x the distance to the next one."""
+    """x, or 1 - x if x < 0; whether it is; whether x is a pole; and for negative x its distance to the nearest one."""
     x = xp.real(x)
     pole = (x <= 0) & (x == xp.floor(x))
     negative = (x < 0) & ~pole
     cut = xp.where(negative, x, 0.5)
-    return xp.where(pole, 1.0, xp.where(negative, 1 - x, x)), negative, pole, cut - xp.stop_gradient(xp.floor(cut))
+    distance = cut - xp.stop_gradient(xp.floor(cut + 0.5))
+    return xp.where(pole, 1.0, xp.where(negative, 1 - x, x)), negative, pole, distance
