@@ -12,6 +12,7 @@ from ..errors import StanIndexError, StanUnknownError
 LOG_2 = math.log(2)
 LOG_PI = math.log(math.pi)
 LOG_2_PI = math.log(2 * math.pi)
+LARGEST_LOG = 1e4  # of a floating point number it is less
 MANY = 500  # observations from which on a table in memory pays
 FEW = 16  # components up to which a product with a matrix does better than to pick them
 MANY_STANDARDIZED = 64  # observations from which on a division for all of them together pays
@@ -42,6 +43,11 @@ def log0(xp: Namespace, x: Array) -> Array:
     """log(x) for x >= 0, with gradient 0 instead of infinity at 0."""
     positive = x > 0
     return within(xp, positive, xp.log(inner(xp, positive, x, 1.0)))
+
+
+def finite_log(xp: Namespace, log_rate: Array) -> Array:
+    """The logarithm of a rate that counts multiply: not infinity, so that less an infinite rate there is -inf."""
+    return xp.minimum(log_rate, LARGEST_LOG)
 
 
 def log_one_less(xp: Namespace, x: Any) -> Array:

@@ -6,7 +6,7 @@ from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE
 from ..random.base import Random
 from ._counts import poisson_counts
-from ._terms import log0, times
+from ._terms import finite_log, log0, times
 
 
 @stan_distribution(
@@ -24,7 +24,7 @@ class poisson:
 
     @staticmethod
     def lpmf(xp: Namespace, n: Array, lam: Array) -> Array:
-        return times(xp, n, log0(xp, lam)) - lam - xp.lgamma(n + 1.0)
+        return times(xp, n, finite_log(xp, log0(xp, lam))) - lam - xp.lgamma(n + 1.0)
 
     @staticmethod
     def cdf(xp: Namespace, n: Array, lam: Array) -> Array:

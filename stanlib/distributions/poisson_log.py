@@ -12,7 +12,7 @@ from ..distribution import stan_distribution
 from ..domains import FINITE, NONNEGATIVE, NOT_NAN
 from ..random.base import Random
 from ._counts import poisson_counts
-from ._terms import predictor, times
+from ._terms import finite_log, predictor, times
 
 
 @stan_distribution(
@@ -29,7 +29,7 @@ class poisson_log:
 
     @staticmethod
     def lpmf(xp: Namespace, n: Array, alpha: Array) -> Array:
-        return times(xp, n, alpha) - xp.exp(alpha) - xp.lgamma(n + 1.0)
+        return times(xp, n, finite_log(xp, alpha)) - xp.exp(alpha) - xp.lgamma(n + 1.0)
 
     @staticmethod
     def rng(xp: Namespace, random: Random, alpha: Array) -> Array:
@@ -52,7 +52,7 @@ class poisson_log_glm:
     def lpmf(xp: Namespace, n: Array, x: Array, alpha: Array, beta: Array) -> Array:
         eta = predictor(xp, "poisson_log_glm", x, alpha, beta)
         repeats = 1 if xp.ndim(n) else max(1, math.prod(xp.shape(eta)))  # Stan counts this term of a single n once
-        return n * eta - xp.exp(eta) - xp.lgamma(n + 1.0) / repeats
+        return n * finite_log(xp, eta) - xp.exp(eta) - xp.lgamma(n + 1.0) / repeats
 
     @staticmethod
     def draw(xp: Namespace, random: Random, x: Array, alpha: Array, beta: Array) -> Array:

@@ -73,6 +73,16 @@ def test_boundaries(name, y, parameters, expected, library):
         assert np.isfinite(gradient(library, lambda x: d.log_prob(y, *rest, *x), x)).all()
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("name, rate", [("poisson", math.inf), ("poisson_log", math.inf), ("poisson_log", 800.0)])
+def test_counts_have_no_probability_where_their_rate_is_infinite(name, rate, library):
+    """So that a mixture has the rest of its density there."""
+    terms = distribution.get(name).methods["lpmf"]
+    with double(library):
+        found = [plain(terms(namespace((x,)), n, x)) for n in (0, 1, 30) for x in [lift(library, rate)]]
+    assert found == [-math.inf] * 3
+
+
 @pytest.mark.parametrize(
     "law, library", [(law, "torch") for law in CONTINUOUS] + [(law, "jax") for law in CONTINUOUS[4:9]], ids=str
 )
