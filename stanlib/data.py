@@ -21,7 +21,7 @@ from .checks import check_bounds
 from .constraints import reasons
 from .dataclass import dataclass
 from .errors import StanDataError, StanIndexError
-from .given import NoNumbersError, array_of, listed, verified
+from .given import NoNumbersError, array_of, is_by_items, listed, verified
 
 if TYPE_CHECKING:
     from .metadata import Program, Variable
@@ -236,7 +236,7 @@ def _complex(program: Program, v: Variable, value: np.ndarray) -> object:
 def _convert_tuple(program: Program, v: Variable, given: Any, items: Sequence[Any], outer: int) -> object:
     """The items of a tuple that lies in `outer` dimensions of arrays of tuples, beside its own."""
     dims = outer + (v.type.count(",", 0, v.type.find("]")) + 1 if v.type.startswith("array[") else 0)
-    columns = _columns(program, v, given, dims, len(v.items))
+    columns = _columns(program, v, given, dims)
     out = []
     for i, (part, column, item) in enumerate(zip(v.items, columns, items)):
         named = replace(v, name=f"{v.name}.{i + 1}", type=part.type, items=part.items)
@@ -249,13 +249,15 @@ def _convert_tuple(program: Program, v: Variable, given: Any, items: Sequence[An
     return tuple(out)
 
 
-def _columns(program: Program, v: Variable, given: object, dims: int, count: int) -> list[object]:
-    """The items of a tuple, or for an array of tuples one nested list per item."""
-    given = listed(given)
+def _columns(program: Program, v: Variable, given: object, dims: int) -> list[object]:
+    """The items of a tuple; of an array of tuples one nested list per item, or one array if it is given so."""
+    given, count = listed(given), len(v.items)
+    if dims and isinstance(given, tuple) and is_by_items(v.items, given):
+        return list(given)
     if dims:
         if not isinstance(given, (list, tuple)):
             raise _error(program, v, f"must be an array of tuples, not {type(given).__name__}")
-        rows = [_columns(program, v, g, dims - 1, count) for g in given]
+        rows = [_columns(program, v, g, dims - 1) for g in given]
         return [[row[i] for row in rows] for i in range(count)]
     if isinstance(given, Mapping):  # CmdStan's JSON: {"1": ..., "2": ...}
         by_number = {str(k): item for k, item in given.items()}

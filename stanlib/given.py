@@ -5,6 +5,7 @@ Source: CmdStan Guide, "JSON Format for CmdStan"; CmdStanPy's `write_stan_json`,
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,17 @@ def plain_of(given: Any) -> Any:
 def listed(given: object) -> object:
     """An array of objects, such as tuples, as nested lists; all else as it is."""
     return given.tolist() if isinstance(given, np.ndarray) and given.dtype == object else given
+
+
+def is_by_items(items: Sequence[Any], given: object) -> bool:
+    """Whether an array of tuples is given as one tuple of its items' arrays, in which form it is held.
+
+    What the items are tells it from a tuple of tuples, which would be read in the other order.
+    """
+    return isinstance(given, tuple) and len(given) == len(items) and all(
+        is_by_items(item.items, value) if item.items else isinstance(value, np.ndarray) and value.dtype != object
+        for item, value in zip(items, given)
+    )  # fmt: skip
 
 
 def _of_tensor(tensor: Any) -> np.ndarray:

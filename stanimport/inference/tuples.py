@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from stanlib.errors import StanDataError
-from stanlib.given import listed
+from stanlib.given import is_by_items, listed
 from stanlib.program import Variable
 
 
@@ -102,30 +102,27 @@ def _spread(variable: Variable, name: str, value: object, outer: int = 0) -> dic
     if not variable.items:
         return {name: value}
     dims, out = outer + array_axes(variable), dict[str, Any]()
-    columns = _columns(name, value, dims, len(variable.items))
+    columns = _columns(variable, name, value, dims)
     for i, (item, column) in enumerate(zip(variable.items, columns), 1):
         out |= _spread(item, f"{name}.{i}", column, dims)
     return out
 
 
-def _columns(name: str, value: object, dims: int, count: int) -> list[object]:
+def _columns(variable: Variable, name: str, value: object, dims: int) -> list[object]:
     """The items of a tuple; of an array of tuples one nested list per item, or one array if it is given so."""
-    value = listed(value)
-    if dims and not _has_arrays(value):
+    value, count = listed(value), len(variable.items)
+    if dims and isinstance(value, tuple) and is_by_items(variable.items, value):
+        return list(value)
+    if dims:
         if not isinstance(value, (list, tuple)):
             raise StanDataError(f"the value of {name} must be an array of tuples, not {type(value).__name__}", name)
-        rows = [_columns(name, v, dims - 1, count) for v in value]
+        rows = [_columns(variable, name, v, dims - 1) for v in value]
         return [[row[i] for row in rows] for i in range(count)]
     if isinstance(value, Mapping):
         value = [value[k] for k in sorted(value, key=str) if str(k) in map(str, range(1, count + 1))]
     if not isinstance(value, (list, tuple)) or len(value) != count:
         raise StanDataError(f"the value of {name} must be a tuple of {count} items", name)
     return list(value)
-
-
-def _has_arrays(value: object) -> bool:
-    """Whether a value is a tuple of arrays, or of such tuples."""
-    return isinstance(value, np.ndarray) or isinstance(value, tuple) and all(map(_has_arrays, value))
 
 
 def leaf_names(variables: Sequence[Variable]) -> list[str]:

@@ -304,3 +304,12 @@ def test_parameters_drawn_whole_and_by_parts_are_independent():
     scores = [stats.norm.ppf(np.exp(-1 / d[n])) for n in names] + [*d["x"].T, *d["y"].T]
     found = np.corrcoef(scores)[np.triu_indices(len(scores), 1)] * np.sqrt(4000)
     assert np.abs(found).max() < 4.5
+
+
+def test_parameters_without_elements_need_no_law():
+    """Nor does it matter which they have."""
+    d = drawn("""data { int K; } parameters { real<lower=0> s; vector[K] v; array[K] simplex[3] w;
+        array[K] ordered[2] c; vector<lower=0>[K] l; matrix[K, 2] m; cov_matrix[K + 1] S; complex_vector[K] z; }
+        model { s ~ exponential(1); w ~ dirichlet([1, 2, 3]'); S ~ wishart(3, [[1]]); }""", {"K": 0})
+    fits(d["s"], stats.expon.cdf)
+    assert [d[n].shape[1:] for n in "vwclmz"] == [(0,), (0, 3), (0, 2), (0,), (0, 2), (0,)]

@@ -163,6 +163,8 @@ def _most(run: Batched, made: Mapping[str, np.ndarray], seed: int) -> float:
 def _drawn(site: Mapping[str, Any], key: Any, program: Program) -> Any:
     """A draw from the law of a parameter. Raises NoPriorError, with the reason, where it has none to draw from."""
     law = site["fn"]
+    if 0 in law.shape():
+        return jnp.zeros(law.shape())
     try:
         if not isinstance(law, Improper) or law.drawn is not None:
             return law.sample(key)
