@@ -76,6 +76,10 @@ UNORDERED = {
     "sorted": "sort_desc(Y) ~ normal(a, 1);",
     "logarithms one by one": "for (i in 1:N) log(Y[order[i]]) ~ normal(a, 1);",
     "logarithms as one": "log(Y[order]) ~ normal(a, 1);",
+    "logarithms from the last": "log(reverse(Y)) ~ normal(a, 1);",
+    "reversed logarithms": "target += normal_lpdf(reverse(log(Y)) | a, 1);",
+    "places of logarithms": "log(Y)[order] ~ normal(a, 1);",
+    "halves that change places": "log(append_row(Y[3:4], Y[1:2])) ~ normal(a, 1);",
 }
 
 
@@ -114,6 +118,19 @@ def test_an_order_that_does_not_show_is_told():
     assert set(found) == set(data) and len(told) == len(data)
     assert all(f"densities of {name} in the order in which" in one for name, one in zip(data, told))
     logs, means = np.log(Y), A[:, None]
-    for name, outcomes, m in zip(data, [Y, Y, Y, Y, logs, logs], [MEANS, MEANS, MEANS, means, means, means]):
+    for name, outcomes, m in zip(data, [Y] * 4 + [logs] * 6, [MEANS] * 3 + [means] * 7):
         ordered = np.sort(found[name].values[0]), np.sort(stats.norm.logpdf(outcomes, m, 1))
         np.testing.assert_allclose(*ordered, rtol=1e-10)
+
+
+def test_expressions_of_other_numbers_keep_their_order():
+    """A component that is standardised moves with its own number most, but also with all others."""
+    numbers = Y * [1, 1, 9, 1]
+    cases = {"standardised": "((Y) - mean(Y)) / sd(Y) ~ normal(a, 1);", "shares": "(Y) / sum(Y) ~ normal(a, 1);"}
+    fit = program(cases, {"y0": numbers, "y1": Y})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LikelihoodWarning)
+        found = fit.to_arviz(posterior_predictive=False, prior=False)["log_likelihood"].data_vars
+    computed = (numbers - numbers.mean()) / numbers.std(ddof=1)
+    np.testing.assert_allclose(found["y0"].values[0], stats.norm.logpdf(computed, A[:, None], 1), rtol=1e-10)
+    np.testing.assert_allclose(found["y1"].values[0], stats.norm.logpdf(Y / Y.sum(), A[:, None], 1), rtol=1e-10)

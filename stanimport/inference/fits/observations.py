@@ -22,7 +22,7 @@ from ..density.posterior import Posterior, log_prob
 from ..modules import anew, for_numpyro, observing_apart, told_apart
 from ..precision import TRACING, double_precision
 from .discrete import observing
-from .positions import UNORDERED, in_order, is_observation, positions, variable_of
+from .positions import UNORDERED, in_order, is_observation, moved_expressions, positions, variable_of
 from .prior_draws import NoPriorError, prior_draws
 from .replications import ReplicationWarning, Replicator, over_draws, warn_of_others, warn_of_outside
 from .summed import summed
@@ -152,7 +152,7 @@ def _parts(fit: Result, absent: Mapping[str, int], places: Mapping[str, np.ndarr
         if isinstance(site["fn"], Sums):
             sums.add(variable)
     sizes = {n: np.size(fit.data[n]) for n in observed if n in fit.data and not isinstance(fit.data[n], tuple)}
-    vectors = {v.name: _vectors(fit.data.get(v.name), v) for v in fit.program.data}
+    vectors = {v.name: _vectors(fit.data.get(v.name), v) for v in fit.program.data if not v.items}
     return [_Part(n, observed[n], size, n in sums) for n, size in sizes.items()
             if observed[n] < size and (n in sums or observed[n] != vectors.get(n))]  # fmt: skip
 
@@ -179,12 +179,20 @@ def _sites(fit: Result) -> list[tuple[str, Mapping[str, Any]]]:
     return found
 
 
-def log_densities(posterior: Posterior, draws: Mapping[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
-    """The same for draws of parameters, maybe given other data.
+def log_densities(
+    posterior: Posterior, draws: Mapping[str, np.ndarray], seed: int
+) -> tuple[dict[str, np.ndarray], set[str]]:  # fmt: skip
+    """The same for draws of parameters, maybe given other data, and the sites of which it is not known in which order.
 
     Those of a site that observes a whole variable, in whatever order, stand in the variable's own.
     """
-    return _by_site(posterior, draws, seed)[0]
+    found, places = _by_site(posterior, draws, seed)
+    return found, {n for n in found if _is_moved(places.get(n))}
+
+
+def _is_moved(where: object) -> bool:
+    """Whether what is observed stands in another order than the data's, as far as that is known."""
+    return where is UNORDERED or isinstance(where, np.ndarray) and bool((np.diff(where.ravel()) <= 0).any())
 
 
 def _by_site(
@@ -195,6 +203,7 @@ def _by_site(
 
     def densities(key: jax.Array, trace: Mapping[str, Any]) -> dict[str, object]:
         places.update(positions(posterior, key, trace))
+        places.update(dict.fromkeys(moved_expressions(posterior, key, trace, places), UNORDERED))
         return {n: log_prob(s) for n, s in trace.items() if is_observation(s)}
 
     made = over_draws(posterior, draws, densities, seed, 3)

@@ -100,6 +100,43 @@ def positions(posterior: Posterior, key: jax.Array, trace: Mapping[str, Any]) ->
     return found
 
 
+def moved_expressions(
+    posterior: Posterior, key: jax.Array, trace: Mapping[str, Any], places: Mapping[str, object]
+) -> list[str]:  # fmt: skip
+    """The sites that observe expressions of data whose numbers stand in another order, as `log(reverse(y))` does.
+
+    Some numbers of the data are moved, one at a time: what is computed of one moves with it, next to which others may
+    move, too, as those of `y - mean(y)` do.
+    """
+    found = []
+    for name in (n for n, where in places.items() if where is EXPRESSION):
+        variable, value = variable_of(name, posterior.program), _array(trace[name]["value"])
+        datum = posterior.inputs.get(variable)
+        if value is None or not isinstance(datum, np.ndarray) or value.size != datum.size:
+            continue
+        alone = ((at, _one_moved(datum, at)) for at in _some(datum.size))
+        others = ((at, _values(posterior, key, trace, {variable: v}).get(name)) for at, v in alone)
+        if any(v is not None and v.shape == value.shape and not _moves_along(at, v - value) for at, v in others):
+            found.append(name)
+    return found
+
+
+def _some(size: int) -> list[int]:
+    """The first and the last of so many, and a few others."""
+    return sorted({0, size - 1, *np.random.default_rng(_SEED).integers(0, size, 3).tolist()}) if size > 1 else []
+
+
+def _one_moved(values: np.ndarray, at: int) -> np.ndarray:
+    moved = values.astype(float)
+    moved.flat[at] += 1e-6 * max(1.0, abs(moved.flat[at]))
+    return moved
+
+
+def _moves_along(at: int, moves: np.ndarray) -> bool:
+    sizes = np.nan_to_num(np.abs(moves).ravel())
+    return bool(sizes[at] >= 1e-3 * sizes.max())
+
+
 def _values(
     posterior: Posterior, key: jax.Array, trace: Mapping[str, Any], outcomes: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray | None]:

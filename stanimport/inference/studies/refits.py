@@ -1,7 +1,7 @@
 """`leave_groups_out`: a refit without each group of rows, and how well it predicts the rows that it has not seen."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 
@@ -11,18 +11,19 @@ from numpyro.distributions import Unit
 
 from stanlib.errors import StanDataError, StanError
 
-from .. import options
+from .. import options, tuples
 from ..density.posterior import Posterior, transformed_data
 from ..failures import Failure
 from ..fits.arviz_packages import is_whole, load
 from ..fits.observations import log_densities
+from ..fits.positions import variable_of
 from ..fits.replications import over_draws
 from ..io.data import read_data
 from ..modules import module_of, observing_apart
 from .many import sample_many
 
 if TYPE_CHECKING:
-    from stanlib.program import Module
+    from stanlib.program import Module, Program, Variable
 
 __all__ = ["leave_groups_out"]
 AT_TOP = ["leave_groups_out"]
@@ -144,9 +145,23 @@ def _without(module: Module, data: Mapping[str, object], gone: np.ndarray, size:
     """The data without some rows."""
     out = dict(data)
     for v in module.stan.data:
-        for axis in (i for i, n in enumerate(v.shape) if n == size):
-            out[v.name] = np.compress(~gone, np.asarray(out[v.name]), axis)
+        shapes = dict(_shapes(v, v.name, ()))
+        if not any(size in shape for shape in shapes.values()):
+            continue
+        arrays = {n: np.asarray(a) for n, a in tuples.given([v], {v.name: data[v.name]}).items()}
+        for name, axis in ((n, i) for n, shape in shapes.items() for i, at in enumerate(shape) if at == size):
+            arrays[name] = np.compress(~gone, arrays[name], axis)
+        out[v.name] = tuples.pack(v, arrays)
     return out | {size: int((~gone).sum())}
+
+
+def _shapes(variable: Variable, name: str, outer: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The declared sizes of a variable's arrays, those of arrays of the tuples that they lie in before their own."""
+    shape = (*outer, *variable.shape)
+    if not variable.items:
+        yield name, shape
+    for i, item in enumerate(variable.items, 1):
+        yield from _shapes(item, f"{name}.{i}", shape)
 
 
 def _require_sizes(whole: Posterior, fit: Any, size: str) -> None:
@@ -203,12 +218,23 @@ def _density(whole: Posterior, fit: Any, rows: np.ndarray, size: str) -> float:
     """The log density of some rows together, of the mean over a fit's draws."""
     draws = whole.of_draws(fit.variables)
     total: Any = np.zeros(())
-    for name, terms in log_densities(whole, draws, fit.seed).items():
+    found, moved = log_densities(whole, draws, fit.seed)
+    for name, terms in found.items():
         axes = [k for k, n in enumerate(terms.shape[2:]) if n == len(rows)]
-        if len(axes) != 1:
+        if len(axes) != 1 or name in moved or not _has_rows(whole.program, variable_of(name, whole.program), size):
             raise StanError(f"{whole.program.name}: the log density of {name} is not known for every row")
         kept = np.compress(rows, terms, axes[0] + 2)
         total = total + kept.sum(axis=tuple(range(2, kept.ndim)))
     if not np.ndim(total):
         raise StanError(f"{whole.program.name}: no statement `~` observes the rows of {size}")
     return float(np.logaddexp.reduce(total.ravel()) - np.log(total.size))
+
+
+def _has_rows(program: Program, name: str, size: str) -> bool:
+    """Whether a variable may have the rows that are left out: one of sizes that are other data has as many by chance.
+
+    Of what is computed of the data, a size that is computed itself may be theirs.
+    """
+    known = {v.name: v for v in (*program.data, *program.transformed_data)}
+    sizes = {n for _, shape in _shapes(known[name], name, ()) for n in shape} if name in known else set()
+    return size in sizes or not sizes or any(not n.isdigit() and n not in program.names("data") for n in sizes)

@@ -1,0 +1,39 @@
+"""Groups that are left out: the log densities are those of their rows, or an error says that these are not known."""
+import numpy as np
+import pytest
+from scipy import stats
+
+import stanimport
+
+PROGRAM = """
+data { int N; int M; array[N] int g; vector[N] y; vector[M] o; matrix[M, 2] w; }
+transformed data { vector[N] e = exp(y); }
+parameters { real a; }
+model { a ~ normal(0, 1); %s }
+"""
+Y, GROUP = np.array([0.1, 0.3, 1.0, 0.4, -0.5, 3.0]), np.repeat([1, 2, 3], 2)
+SHORT = {"chains": 2, "iter_warmup": 300, "iter_sampling": 1500}
+
+
+def left_out(statements, sampling=SHORT, rows=6):
+    data = {"N": 6, "M": rows, "g": GROUP, "y": Y, "o": np.arange(rows), "w": np.ones((rows, 2))}
+    module = stanimport.loads(PROGRAM % statements, name="rows")
+    return stanimport.leave_groups_out(module, data, "g", seed=1, sampling=sampling)
+
+
+@pytest.mark.parametrize("statement", ["log(e) ~ normal(a, 1);", "for (n in 1:N) y[N + 1 - n] ~ normal(a, 1);"])
+def test_rows_of_every_order_that_is_known(statement):
+    found = left_out(statement).by_group
+    for k in (1, 2, 3):
+        law = stats.multivariate_normal(np.full(2, Y[GROUP != k].sum() / 5), np.eye(2) + 1 / 5)
+        assert abs(found[k] - law.logpdf(Y[GROUP == k])) < 0.15
+
+
+@pytest.mark.parametrize("statement", [
+    "y ~ normal(a, 1); o ~ normal(a, 2);",  # as many by chance: they were taken for rows
+    "y ~ normal(a, 1); to_vector(w) ~ normal(a, 1);", "sort_asc(y) ~ normal(a, 1);", "reverse(log(e)) ~ normal(a, 1);",
+    "vector[N] lp; for (n in 1:N) lp[N + 1 - n] = normal_lpdf(y[n] | a, 1); target += lp;",
+])  # fmt: skip
+def test_what_is_not_known_of_every_row(statement):
+    with pytest.raises(stanimport.StanError, match="is not known for every row"):
+        left_out(statement, {"chains": 1, "iter_warmup": 5, "iter_sampling": 5})
