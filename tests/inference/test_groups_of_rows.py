@@ -1,4 +1,6 @@
 """Groups that are left out: the log densities are those of their rows, or an error says that these are not known."""
+import warnings
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -37,3 +39,17 @@ def test_rows_of_every_order_that_is_known(statement):
 def test_what_is_not_known_of_every_row(statement):
     with pytest.raises(stanimport.StanError, match="is not known for every row"):
         left_out(statement, {"chains": 1, "iter_warmup": 5, "iter_sampling": 5})
+
+
+def test_fits_that_fail_warn_of_no_numbers():
+    """Of two groups the fits ask for rows that are gone."""
+    program = stanimport.loads("""
+        data { int N; array[N] int o; vector[N] y; }
+        parameters { real a; }
+        model { a ~ normal(0, 1); y[o] ~ normal(a, 1); }
+    """)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        left = stanimport.leave_groups_out(program, {"N": 6, "o": [6, 5, 4, 3, 2, 1], "y": Y}, GROUP, size="N", seed=1,
+                                           sampling={"chains": 2, "iter_warmup": 50, "iter_sampling": 50})  # fmt: skip
+    assert list(left.by_group) == [1] and np.isnan(left.se) and not left.fits[2]

@@ -116,5 +116,5 @@ class _Step:
             ended = self.half + 0.5 * self.size * new.gradient
             ends = (self.momentum, self.state), (ended, new)
             energies = [0.5 * p @ self.metric.velocity(p) - s.density for p, s in ends]
-        gained = float(energies[0] - energies[1])
+            gained = float(energies[0] - energies[1])
         return -math.inf if math.isnan(gained) else gained

@@ -34,7 +34,7 @@ class GroupsLeftOut:
 
     Attributes:
         elpd: the expected log predictive density of all groups: the sum of those of each.
-        se: its standard error.
+        se: its standard error; NaN if the fits of all groups but one failed.
         by_group: by group, the log density of its rows together, given all others.
         fits: by group, the fits without it; a `Failure` where that failed, which `elpd` leaves out.
     """
@@ -42,7 +42,8 @@ class GroupsLeftOut:
     def __init__(self, by_group: Mapping[Any, float], fits: Mapping[Any, Any]):
         self.by_group, self.fits = dict(by_group), dict(fits)
         found = np.array(list(by_group.values()))
-        self.elpd, self.se = float(found.sum()), float(np.sqrt(len(found)) * found.std(ddof=1))
+        self.elpd = float(found.sum())
+        self.se = float(np.sqrt(len(found)) * found.std(ddof=1)) if len(found) > 1 else np.nan
 
     def __repr__(self) -> str:
         failed = len(self.fits) - len(self.by_group)
