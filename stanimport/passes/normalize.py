@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from stanlib.types import INT, MATRIX, Tuple, Type, array, unwind
 
-from ..ir import gprob, traversal
+from ..ir import gprob, traversal, uses
 from ..ir.calls import apply
 from ..ir.fresh import Fresh
 from ..ir.unpacking import unpacked
@@ -19,7 +20,26 @@ Stmts = tuple[gprob.Stmt, ...]
 
 def run(program: gprob.Program, names: Fresh) -> gprob.Program:
     """The program without ForEach and Unpack."""
-    return map_blocks(program, lambda block: tuple(traversal.rewrite(s, _indexed) for s in _block(block, names)))
+    return map_blocks(program, lambda block: _with_arrays_of_items(tuple(
+        traversal.rewrite(s, _indexed) for s in _block(block, names))))  # fmt: skip
+
+
+def _with_arrays_of_items(block: Stmts) -> Stmts:
+    """`t[n].1` as `t.1[n]`, an element of the array of first items, of an array of tuples that the block never assigns.
+
+    What loops do with elements of arrays they can do with it.
+    """
+    changing = set(uses.assigned(block))
+
+    def exchanged(e: Any) -> Any:
+        if not isinstance(e, gprob.Item) or not isinstance(e.base, gprob.Index) or uses.mentions(e.base.base, changing):
+            return e
+        element, dims = unwind(e.base.base.type)
+        assert isinstance(element, Tuple)
+        items = gprob.Item(array(element.items[e.number - 1], dims), e.base.base.span, e.base.base, e.number)
+        return gprob.Index(e.type, e.span, exchanged(items), e.base.indices, e.base.loose)
+
+    return traversal.rewrite(block, exchanged)
 
 
 def _indexed(e: object) -> object:

@@ -67,3 +67,17 @@ def test_initial_values_are_read_row_by_row(kind):
     assert held["u"][0].shape == (2, 2) and np.array_equal(lp.unconstrain(held), point)
     with pytest.raises(stanimport.StanDataError, match="array of tuples"):
         lp.unconstrain({"u": kind(ROWS[0]), "v": np.zeros((2, 2))})
+
+
+def test_items_that_are_observed_have_their_log_densities():
+    """Tuples of arrays of other sizes have no shape."""
+    program = """data { int N; array[N] tuple(tuple(real, int), vector[2]) t; }
+                 parameters { real a; }
+                 model { a ~ normal(0, 1); for (n in 1:N) { t[n].1.1 ~ normal(a, 1); t[n].2 ~ normal(a, 2); } }"""
+    data = {"N": 3, "t": [((n, n), [n, n + 0.5]) for n in range(3)]}
+    module = stanimport.loads(program, name="items")
+    fit = inference.generate_quantities(module, data, previous_fit={"a": np.zeros(9)}, seed=1)
+    found = fit.to_arviz(prior=False, posterior_predictive=False)["log_likelihood"]
+    np.testing.assert_allclose(found["t"].values[0, 0], stats.norm.logpdf(np.arange(3)))
+    of_vectors = stats.norm.logpdf([[n, n + 0.5] for n in range(3)], 0, 2)
+    np.testing.assert_allclose(found["t__2"].values[0, 0], of_vectors)

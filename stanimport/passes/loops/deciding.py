@@ -1,7 +1,7 @@
 """What decides shapes inside of a loop, and what lanes can't do."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 
 from stanlib.types import INT, Tuple, scalar_of, unwind
 
@@ -21,7 +21,7 @@ def deciding_in(
     """The expressions in a node that decide shapes."""
     if isinstance(node, (gprob.FunctionValue, gprob.TargetValue)):
         raise Refused("a function as a value, or the target")
-    if isinstance(node, (gprob.Expr, gprob.Sized)) and isinstance(unwind(node.type)[0], Tuple):
+    if _is_tuple(node) and not _is_the_same(node, varying) or _is_given_tuples(node):
         raise Refused("tuples")
     if isinstance(node, gprob.Apply) and node.function.raw:
         raise Refused("a function that calls functions")
@@ -37,6 +37,22 @@ def deciding_in(
         if any(scalar_of(e.type) != INT and mentions_values(e, varying) for e in wanted):
             raise Refused("a shape inside a function depends on more than integers")
     yield from wanted
+
+
+def _is_tuple(node: object) -> bool:
+    return isinstance(node, (gprob.Expr, gprob.Sized)) and isinstance(unwind(node.type)[0], Tuple)
+
+
+def _is_the_same(node: object, varying: Set[str]) -> bool:
+    """Whether tuples are the same in all iterations, a variable or items of one: items that are arrays can be read."""
+    while isinstance(node, gprob.Item):
+        node = node.base
+    return isinstance(node, gprob.Var) and node.name not in varying
+
+
+def _is_given_tuples(node: object) -> bool:
+    """Whether a function is given tuples."""
+    return isinstance(node, (gprob.Apply, gprob.CallUser)) and any(map(_is_tuple, node.arguments))
 
 
 def _lengths(r: gprob.Range, varying: set[str]) -> Sequence[gprob.Expr]:
