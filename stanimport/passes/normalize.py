@@ -1,6 +1,6 @@
 """Rewrite the convenient forms: loops over containers count indices, tuple patterns become single assignments.
 
-Rows and columns of matrices are selected by indices.
+Rows and columns of matrices are selected by indices, items of tuples in an array from the array of these items.
 """
 from __future__ import annotations
 
