@@ -4,9 +4,9 @@ Rows and columns of matrices are selected by indices, items of tuples in an arra
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
-from typing import Any
+from functools import cache
 
 from stanlib.types import INT, MATRIX, Tuple, Type, array, unwind
 
@@ -20,26 +20,27 @@ Stmts = tuple[gprob.Stmt, ...]
 
 def run(program: gprob.Program, names: Fresh) -> gprob.Program:
     """The program without ForEach and Unpack."""
-    return map_blocks(program, lambda block: _with_arrays_of_items(tuple(
-        traversal.rewrite(s, _indexed) for s in _block(block, names))))  # fmt: skip
+    return map_blocks(program, lambda block: _selecting(tuple(_block(block, names))))
 
 
-def _with_arrays_of_items(block: Stmts) -> Stmts:
-    """`t[n].1` as `t.1[n]`, an element of the array of first items, of an array of tuples that the block never assigns.
+def _selecting(block: Stmts) -> Stmts:
+    """Statements whose parts of containers are selected by indices."""
+    assigned = cache(lambda: set(uses.assigned(block)))
+    return traversal.rewrite(block, lambda e: _of_items(e, assigned) if isinstance(e, gprob.Item) else _indexed(e))
+
+
+def _of_items(e: gprob.Item, assigned: Callable[[], Set[str]]) -> gprob.Expr:
+    """`t[n].1` as `t.1[n]`, an element of the array of first items, where nothing is assigned to the array of tuples.
 
     What loops do with elements of arrays they can do with it.
     """
-    changing = set(uses.assigned(block))
-
-    def exchanged(e: Any) -> Any:
-        if not isinstance(e, gprob.Item) or not isinstance(e.base, gprob.Index) or uses.mentions(e.base.base, changing):
-            return e
-        element, dims = unwind(e.base.base.type)
-        assert isinstance(element, Tuple)
-        items = gprob.Item(array(element.items[e.number - 1], dims), e.base.base.span, e.base.base, e.number)
-        return gprob.Index(e.type, e.span, exchanged(items), e.base.indices, e.base.loose)
-
-    return traversal.rewrite(block, exchanged)
+    if not isinstance(e.base, gprob.Index) or uses.mentions(e.base.base, assigned()):
+        return e
+    tuples = e.base.base
+    element, dims = unwind(tuples.type)
+    assert isinstance(element, Tuple)
+    items = gprob.Item(array(element.items[e.number - 1], dims), tuples.span, tuples, e.number)
+    return gprob.Index(e.type, e.span, _of_items(items, assigned), e.base.indices, e.base.loose)
 
 
 def _indexed(e: object) -> object:
