@@ -14,7 +14,6 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
 os.environ["STANIMPORT_VERIFY"] = "1"  # after every pass of every translation, in subprocesses too
-os.environ.setdefault("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "0")  # where in Python each operation stands: a twentieth
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each of some hundred processes compiles all that it imports
 for library in ("OMP", "OPENBLAS"):  # which read it when they are loaded: threads that wait for work keep cores busy
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
