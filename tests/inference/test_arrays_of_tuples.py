@@ -1,4 +1,6 @@
 """Arrays of tuples among data and initial values, in fits that are saved, replicated and made without a group."""
+import warnings
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -67,6 +69,19 @@ def test_initial_values_are_read_row_by_row(kind):
     assert held["u"][0].shape == (2, 2) and np.array_equal(lp.unconstrain(held), point)
     with pytest.raises(stanimport.StanDataError, match="array of tuples"):
         lp.unconstrain({"u": kind(ROWS[0]), "v": np.zeros((2, 2))})
+
+
+@pytest.mark.parametrize("place, is_told", [("n", False), ("N + 1 - n", True), ("order[n]", True)])
+def test_items_that_are_observed_in_another_order_are_told(place, is_told):
+    program = f"""data {{ int N; array[N] int order; array[N] tuple(real, vector[2]) t; }} parameters {{ real a; }}
+                  model {{ a ~ normal(0, 1); for (n in 1:N) t[{place}].1 ~ normal(a, 1); }}"""
+    data = {"N": 3, "order": [2, 3, 1], "t": [(0.5, [1, 1]), (2.0, [2, 1]), (1.0, [3, 1])]}
+    module = stanimport.loads(program, name="items")
+    fit = inference.generate_quantities(module, data, previous_fit={"a": np.zeros(9)}, seed=1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit.to_arviz(prior=False, posterior_predictive=False)
+    assert any(issubclass(w.category, inference.LikelihoodWarning) for w in caught) == is_told
 
 
 def test_items_that_are_observed_have_their_log_densities():

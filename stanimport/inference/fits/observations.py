@@ -17,7 +17,7 @@ from stanlib.ppl.numpyro import Sums
 from stanlib.unobserved import Unobserved
 
 from ...errors import warn
-from .. import tuples
+from .. import nested, tuples
 from ..density.posterior import Posterior, log_prob
 from ..modules import anew, for_numpyro, observing_apart, told_apart
 from ..precision import TRACING, double_precision
@@ -88,7 +88,8 @@ def _unordered(
 ) -> list[str]:
     """The variables of which as many log densities as they have numbers are in an order that is not known."""
     found = {variable_of(n, fit.program): _width(v) for n, v in terms.items() if places.get(n) is UNORDERED}
-    return [n for n, width in found.items() if 1 < width == np.size(fit.data.get(n, 0.0))]
+    sizes = {n: set(map(np.size, nested.leaves(fit.data.get(n, 0.0)))) for n in found}  # of the items of a tuple
+    return [n for n, width in found.items() if 1 < width and width in sizes[n]]
 
 
 def _without(fit: Result) -> list[Unobserved]:

@@ -24,6 +24,7 @@ from stanlib.predicted import laws_to_draw_from
 from stanlib.program import Program
 from stanlib.unknown_outcomes import moved_outcomes
 
+from .. import nested
 from ..density.posterior import Posterior
 from ..density.seeding import seeded
 
@@ -106,12 +107,14 @@ def moved_expressions(
     """The sites that observe expressions of data whose numbers stand in another order, as `log(reverse(y))` does.
 
     Some numbers of the data are moved, one at a time: what is computed of one moves with it, next to which others may
-    move, too, as those of `y - mean(y)` do.
+    move, too, as those of `y - mean(y)` do. Items of tuples, whose places are not told, are compared as they are.
     """
     found = []
     for name in (n for n, where in places.items() if where is EXPRESSION):
         variable, value = variable_of(name, posterior.program), _array(trace[name]["value"])
         datum = posterior.inputs.get(variable)
+        if value is not None and isinstance(datum, tuple) and _is_reordered(value, datum):
+            found.append(name)
         if value is None or not isinstance(datum, np.ndarray) or value.size != datum.size:
             continue
         alone = ((at, _one_moved(datum, at)) for at in _some(datum.size))
@@ -119,6 +122,13 @@ def moved_expressions(
         if any(v is not None and v.shape == value.shape and not _moves_along(at, v - value) for at, v in others):
             found.append(name)
     return found
+
+
+def _is_reordered(values: np.ndarray, datum: tuple[object, ...]) -> bool:
+    """Whether values are all those of an item, in another order."""
+    ascending = np.sort(values, None)
+    items = [a for a in map(np.asarray, nested.leaves(datum)) if np.array_equal(np.sort(a, None), ascending)]
+    return bool(items) and not any(np.array_equal(a.ravel(), values.ravel()) for a in items)
 
 
 def _some(size: int) -> list[int]:
