@@ -124,9 +124,10 @@ class Executable:
     """
 
     def __init__(self, kept: Kept, code: Code, loaded: Any, result: Any):
-        self.key, self.may_block, self._code, self._result = kept.key, kept.may_block, code, result
+        self.key, self.may_block, self._used, self._build = kept.key, kept.may_block, code.used, nested.builder(result)
         self._machine, self._execute = _machine(), loaded.execute_sharded
         self._makers = [self._machine.maker(*spec) for spec in code.results]
+        self._shapes = [_Shape(*spec) for spec in code.arguments]
         given = {i: np.asarray(c) for i, c in enumerate([*kept.constants, *kept.given])}
         self._count = len(given)
         self._constants = _by_our_switches(
@@ -137,14 +138,14 @@ class Executable:
         """The results as arrays of NumPy, which can't be written to."""
         forks.verify()
         leaves, first = nested.leaves(arguments), len(self._constants)
-        given = [leaves[i - self._count] for i in self._code.used[first:]]
+        given = [leaves[i - self._count] for i in self._used[first:]]
         put = _by_our_switches(lambda: [self._put(n, a) for n, a in enumerate(given, first)])
         made = self._machine.taken(self._execute(self._constants + put), self._makers)
-        return nested.filled(self._result, map(_read, made))
+        return self._build(map(_read, made))
 
     def placed(self, argument: object) -> Any:
         """An argument, the first, where the program runs, for many calls."""
-        numbers = {i: n for n, i in enumerate(self._code.used)}
+        numbers = {i: n for n, i in enumerate(self._used)}
         leaves = list(enumerate(nested.leaves(argument), self._count))
         made = _by_our_switches(lambda: [self._put(numbers[i], a) if i in numbers else None for i, a in leaves])
         return nested.filled(argument, map(_Placed, made))
@@ -153,11 +154,12 @@ class Executable:
         """An argument where XLA finds it."""
         if isinstance(value, _Placed):
             return value.there
-        array = np.asarray(value)
-        shape, kind = self._code.arguments[number]
-        if array.shape != shape:
-            raise ValueError(f"argument {number} has shape {array.shape}, not {shape}")
-        return self._machine.put(np.ascontiguousarray(array, kind).reshape(shape))
+        array, wanted = np.asarray(value), self._shapes[number]
+        if array.shape != wanted.shape:
+            raise ValueError(f"argument {number} has shape {array.shape}, not {wanted.shape}")
+        if array.dtype != wanted.dtype or not array.flags.c_contiguous:
+            array = np.ascontiguousarray(array, wanted.dtype).reshape(wanted.shape)
+        return self._machine.put(array, wanted)
 
 
 def _read(made: Any) -> np.ndarray:
@@ -208,8 +210,8 @@ class _Machine:
         devices = self.xla.DeviceList((self.device,))
         return self.client.deserialize_executable(code, executable_devices=devices)
 
-    def put(self, array: np.ndarray) -> Any:
-        return self.xla.batched_device_put(_Shape(array.shape, array.dtype), self.here, [array], [self.device])
+    def put(self, array: np.ndarray, shape: _Shape) -> Any:
+        return self.xla.batched_device_put(shape, self.here, [array], [self.device])
 
     def maker(self, shape: tuple[int, ...], kind: str) -> Any:
         """What makes an array of a result."""

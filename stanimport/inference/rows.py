@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-BLOCK = 2**23  # bytes
+BLOCK, SMALL = 2**23, 2**17  # bytes
 FEW = 2**24  # bytes of points that are handled in one piece
 
 
 class Rows:
     """A growing array, to whose end rows are added, in memory or in a file.
 
-    Blocks are maps of memory of their own: what the allocator would take back of smaller pieces it would keep. In a
-    file they are maps of it, and the system writes them to the disk as it sees fit, also if the process is killed. Only
-    the last of those stays mapped: pages of maps count as the process's memory.
+    Large blocks are maps of memory of their own: what the allocator would take back of smaller pieces it would keep. In
+    a file they are maps of it, and the system writes them to the disk as it sees fit, also if the process is killed.
+    Only the last of those stays mapped: pages of maps count as the process's memory.
 
     Args:
         shape, dtype: of a row.
@@ -33,7 +33,7 @@ class Rows:
         self.width = int(np.prod(shape)) * self.dtype.itemsize
         self.room = max(1, BLOCK // max(self.width, 1))  # rows of a block
         self.in_file = path is not None and self.width > 0
-        if path is not None and expected:
+        if expected:
             self.room = min(self.room, expected)
         self.blocks: list[np.ndarray] = []
         while len(self.blocks) * self.room < count:
@@ -63,6 +63,8 @@ class Rows:
         size = max(self.room * self.width, 1)
         if self.path is not None and self.in_file:
             return self._mapped(self.path, number * size, size)
+        if size <= SMALL:  # which takes longer to map than to fill
+            return np.empty((self.room, *self.shape), self.dtype)
         memory = mmap.mmap(-1, size)
         return np.frombuffer(memory, self.dtype, self.room * int(np.prod(self.shape))).reshape(self.room, *self.shape)
 

@@ -90,3 +90,15 @@ def test_a_call_passes_a_chain_through_the_compiled_program():
     same(moved, chain._replace(state=State(chain.state.point + 0.75, *chain.state[1:])))
     np.testing.assert_array_equal(inverse, metric.inverse)
     assert float(wanted) == 2.8
+
+
+@pytest.mark.parametrize("size, lanes", [(4, ()), (4, (3,)), (SMALL, ())])
+def test_one_leaf_of_a_tree_that_travels_is_changed_and_read(size, lanes):
+    tree = tree_of(size, lanes)
+    calls, point = Calls.of(*tree[:4]), np.full((*lanes, size), 0.125)
+    given = calls.arguments.closed(tree)
+    own, chain, metric, controls, count = tree
+    moved = chain._replace(state=chain.state._replace(point=point))
+    same(calls.arguments.opened(calls.at(given, point)), (own, moved, metric, controls, count))
+    same(calls.arguments.opened(given), tree)
+    same(calls.latest(calls.chain.closed(moved)), moved.latest)

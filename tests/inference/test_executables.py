@@ -65,9 +65,9 @@ print(json.dumps([found, "jax" in sys.modules]))
 LATE = """
 from stanimport.inference import executables
 put = executables._Machine.put
-def late(self, array):
+def late(self, *given):
     import jax
-    return put(self, array)
+    return put(self, *given)
 executables._Machine.put = late
 """
 

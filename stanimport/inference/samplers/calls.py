@@ -5,10 +5,10 @@ some twenty numbers each.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import getitem
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from stanlib.dataclass import dataclass
 
 from .. import nested
 from .metric import Metric
-from .states import Chain, Controls
+from .states import Chain, Controls, State
 
 if TYPE_CHECKING:
     from ..executables import Executable
@@ -74,6 +74,28 @@ class Bundle:
         flat = [xp.ravel(a) if p.real else xp.ravel(a).astype(np.uint64) for a, p in zip(leaves, self._places)]
         return [xp.concatenate([a for a, p in zip(flat, self._places) if p.real is real]) for real in self._parts]
 
+    def number(self, *path: int) -> int:
+        """Which of the leaves stands at a path of indices."""
+        return self._paths.index(path)
+
+    def changed(self, arrays: Sequence[Any], number: int, leaf: np.ndarray) -> list[Any]:
+        """The arrays of a tree that has another leaf here, of real numbers."""
+        made = list(arrays)
+        if not self.is_small:
+            made[number] = leaf
+            return made
+        _, start, end, _, _ = self._places[number]
+        made[0] = made[0].copy()  # real numbers come first
+        made[0][start:end] = np.ravel(leaf)
+        return made
+
+    def leaf(self, arrays: Sequence[Any], number: int) -> np.ndarray:
+        """One leaf of the tree that travels as these arrays, of real numbers."""
+        if not self.is_small:
+            return np.asarray(arrays[number])
+        _, start, end, shape, _ = self._places[number]
+        return np.asarray(arrays[0])[start:end].reshape(shape)
+
     def opened(self, arrays: Iterable[object]) -> Any:
         """The tree again."""
         leaves = self._leaves(dict(zip(self._parts, arrays))) if self.is_small else iter(arrays)
@@ -85,12 +107,24 @@ class Bundle:
             yield part if real else part.astype(kind)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Calls:
     """What goes into a call of the transitions, and what of its results is a chain's."""
 
     arguments: Bundle
     chain: Bundle
+
+    def __post_init__(self) -> None:
+        self._point = self.arguments.number(1, 1, 0)
+        self._latest = [self.chain.number(3, i) for i in range(len(State._fields))]
+
+    def at(self, given: Sequence[Any], points: np.ndarray) -> list[Any]:
+        """The arrays of a call that begins at other points, of what travels as these."""
+        return self.arguments.changed(given, self._point, points)
+
+    def latest(self, made: Sequence[Any]) -> State:
+        """Where a call last evaluated the density, of the arrays that a chain travels as."""
+        return State(*(self.chain.leaf(made, number) for number in self._latest))
 
     @staticmethod
     def of(own: object, chain: Chain, metric: Metric, controls: Controls) -> "Calls":
@@ -115,8 +149,15 @@ class Bound:
 
     def __call__(self, *given: object) -> tuple[Chain, Any, Any]:
         """The chain after transitions, where it was, and the numbers of each: of `Transitions`, with its arguments."""
-        if self.placed is None:
-            self.placed = self.program.placed(self.constants)
-        *chain, points, numbers = self.program(self.placed, *self.calls.arguments.closed(given))
+        *chain, points, numbers = self._made(self.calls.arguments.closed(given))
         known = map(np.asarray, chain) if self.calls.chain.is_small else chain
         return self.calls.chain.opened(known), points, numbers
+
+    def state_at(self, given: Sequence[Any], points: np.ndarray) -> State:
+        """The state at points, to which transitions of no length lead that travel as these arrays."""
+        return self.calls.latest(self._made(self.calls.at(given, points)))
+
+    def _made(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        if self.placed is None:
+            self.placed = self.program.placed(self.constants)
+        return cast(Sequence[Any], self.program(self.placed, *arrays))

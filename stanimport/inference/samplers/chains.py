@@ -5,6 +5,7 @@ get all their chains in one vectorized program.
 """
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -36,6 +37,7 @@ ROOM_DEPTH = 16  # of trees: deeper ones make another program
 FIRST_DEPTH, LARGE = 10, 10_000  # that of programs of so many parameters, of which each depth takes memory
 PIECE = 2**22  # bytes of the points that it returns at most
 TURN = 1.0  # seconds after which a chain lets another one go on, if there are more of them than threads
+ALONE = 0.1  # seconds in which one thread runs the chains: for small models more of them gain nothing
 PATIENCE = 0.2  # seconds that one call should take, so that progress shows and an interrupt is noticed
 STATS = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 
@@ -149,12 +151,16 @@ def _run(sampler: Sampler[Any], tracks: list[Track], pool: ThreadPoolExecutor, w
 
     Chains for which there are no threads take turns, so that all of them have draws when somebody asks for these.
     """
+    alone = time.monotonic() + ALONE
     for until in sampler.milestones:
         attempt = 0
         while not stop.is_set():
             waiting = deque(i for i, t in enumerate(tracks) if t.done < until)
-            jobs = [pool.submit(_take_turns, sampler, tracks, waiting, until, stop, progress)
-                    for _ in range(min(workers, len(waiting)))]  # fmt: skip
+            turns = partial(_take_turns, sampler, tracks, waiting, until, stop, progress)
+            others = min(workers, len(waiting)) - 1
+            jobs = [pool.submit(turns) for _ in range(min(len(waiting), 1))]
+            _wait(jobs, stop, alone)
+            jobs += [pool.submit(turns) for _ in range(others) if waiting and not stop.is_set()]
             _wait(jobs, stop)
             for job in jobs:
                 if not job.cancelled():
@@ -205,13 +211,13 @@ def in_pieces(track: Track, until: int, stop: Stop, step: Callable[[int], None],
         count = track.pace = int(np.clip(count * PATIENCE / max(seconds, 1e-9), 1, room))
 
 
-def _wait(jobs: Sequence[Future[None]], stop: threading.Event) -> None:
-    """Wait for the chains; an interrupt, the end of the time, or an error in one, sets `stop`."""
+def _wait(jobs: Sequence[Future[None]], stop: threading.Event, until: float = math.inf) -> None:
+    """Wait for the chains, at most until then; an interrupt, the end of all time, or an error in one, sets `stop`."""
     interrupted = False
-    while True:
+    while (left := until - time.monotonic()) > 0:
         try:
             interrupts.check()
-            done, pending = wait(jobs, timeout=interrupts.INTERVAL)
+            done, pending = wait(jobs, timeout=min(interrupts.INTERVAL, left))
             if any(j.exception() for j in done if not j.cancelled()):
                 stop.set()
             if not pending:

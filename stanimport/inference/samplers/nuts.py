@@ -64,6 +64,8 @@ class NutsSampler:
         journal: where to keep what is made, and to go on with what it holds.
     """
 
+    _resting: list[Any] | None = None
+
     def __init__(
         self, density: Callable[[Any, Any], Any], size: int, settings: Settings, lanes: int = 0, metric: Any = None,
         devices: Sequence[Any] = (None,), varying: Mapping[str, np.ndarray] | None = None,
@@ -237,15 +239,21 @@ class NutsSampler:
 
     def evaluate(self, program: Bound, points: Sequence[np.ndarray], rows: Sequence[int]) -> list[State]:
         """The states at points with the data of these chains: where transitions with steps of no length lead."""
-        out, together, one = list[State](), self.lanes or 1, _resting(self.size)
-        still = Controls(np.bool_(False), np.float64(0.0), np.int64(1))
+        out, together = list[State](), self.lanes or 1
         for at in range(0, len(points), together):
             mine = [min(i, len(points) - 1) for i in range(at, at + together)]
-            chains = [one._replace(state=one.state._replace(point=np.asarray(points[i], float))) for i in mine]
-            metrics = self._joined([self.metric] * together)
-            made = program(self._own([rows[i] for i in mine]), self._joined(chains), metrics, still, np.int64(1))
-            out += self._parts(made[0].latest)
+            here = self._joined([np.asarray(points[i], float) for i in mine])
+            out += self._parts(program.state_at(self._still(program, [rows[i] for i in mine]), here))
         return out[: len(points)]
+
+    def _still(self, program: Bound, rows: Sequence[int]) -> list[Any]:
+        """What calls travel as whose steps have no length; made once if no chain has data of its own."""
+        if self._resting is not None and not self.varying:
+            return self._resting
+        chain, metric = (self._joined([one] * (self.lanes or 1)) for one in (_resting(self.size), self.metric))
+        still = Controls(np.bool_(False), np.float64(0.0), np.int64(1))
+        self._resting = program.calls.arguments.closed((self._own(rows), chain, metric, still, np.int64(1)))
+        return self._resting
 
     def _begin(self, track: Track, program: Bound) -> None:
         """The first state and step size of each chain."""

@@ -54,6 +54,11 @@ class Settings:
         """How many transitions of the warm-up are kept."""
         return len(range(0, self.iter_warmup, self.thin)) if self.save_warmup else 0
 
+    @property
+    def kept(self) -> int:
+        """How many transitions are kept in all."""
+        return self.saved + len(range(0, self.iter_sampling, self.thin))
+
 
 @dataclass
 class Tally:
@@ -108,7 +113,11 @@ class Track:
 
     def add(self, piece: Mapping[str, np.ndarray], count: int) -> None:
         """Keep what will be asked for: every `thin`-th transition, those of the warm-up only where they are saved."""
-        at, start, thin = np.arange(self.done, self.done + count), self.settings.iter_warmup, self.settings.thin
+        start, thin = self.settings.iter_warmup, self.settings.thin
+        if self.kept and self.done + count <= start and not self.settings.save_warmup:
+            self.done += count
+            return
+        at = np.arange(self.done, self.done + count)
         wanted = (at >= start) & ((at - start) % thin == 0)
         if self.settings.save_warmup:
             wanted |= (at < start) & (at % thin == 0)
@@ -138,7 +147,9 @@ class Track:
         return [{n: r[:, i] for n, r in whole.items()} for i in range(self.lanes)]
 
     def _rows(self, name: str, shape: tuple[int, ...], dtype: object, count: int = 0) -> Rows:
-        return Rows(shape, dtype) if self.diary is None else self.diary.rows(name, shape, dtype, count)
+        if self.diary is not None:
+            return self.diary.rows(name, shape, dtype, count)
+        return Rows(shape, dtype, expected=max(self.settings.kept, self.segment - self.done))
 
     def _window(self, shape: tuple[int, ...], count: int = 0) -> Window:
         return Window(self._rows("window", shape, float, count), self.settings.metric.by_variances)
