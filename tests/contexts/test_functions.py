@@ -39,7 +39,6 @@ def outcomes(adds):
     return programs.Outcomes([c for some in lists if isinstance(some, list) for c in some])
 
 
-@pytest.mark.sampled(8)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.symbol)
 def test_function(function, backend):

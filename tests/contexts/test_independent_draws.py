@@ -121,7 +121,6 @@ def draws(number, backend):
     }
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("function", RNGS, ids=lambda f: f.symbol)
 def test_draws_are_independent(function, backend):

@@ -35,13 +35,17 @@ few = {**options, "iter_warmup": 5, "iter_sampling": 3, "max_treedepth": 3}
 def mesh(n): return Mesh(np.array(jax.devices()[:n]), ("rows",))
 """
 
-EIGHT = START + """
-from stanimport.inference.density.posterior import condition
-out = {"draws": {"none": stanimport.sample(program, data, **options).draws().tolist()}, "slopes": {}}
+DRAWS = START + """
+out = {"draws": {"none": stanimport.sample(program, data, **options).draws().tolist()}}
 for n in (2, 8):
     out["draws"][n] = stanimport.sample(program, data, mesh=mesh(n), **options).draws().tolist()
 out["few"] = stanimport.sample(program, data, **few).draws().tolist()
+print(json.dumps(out))
+"""
 
+EIGHT = START + """
+from stanimport.inference.density.posterior import condition
+out = {"slopes": {}}
 jax.config.update("jax_enable_x64", True)
 MODELS = {
     "parameters for every row": "parameters { vector[N] e; } model { e ~ normal(0, 2); y ~ normal(e, exp(e)); }",
@@ -115,9 +119,14 @@ def of_eight():
     return result(started(EIGHT, devices=8))
 
 
+@pytest.fixture(scope="module")
+def drawn():
+    return result(started(DRAWS, devices=8))
+
+
 @pytest.mark.slow
-def test_draws_are_the_same_for_any_number_of_devices(of_eight):
-    draws = of_eight["draws"]
+def test_draws_are_the_same_for_any_number_of_devices(drawn):
+    draws = drawn["draws"]
     assert len(draws) == 3
     for found in draws.values():
         np.testing.assert_allclose(found, draws["none"], rtol=1e-3, atol=1e-4)  # rounding, over 50 trajectories
@@ -146,14 +155,14 @@ def test_programs_run_where_jax_is_told_to(of_eight):
 
 
 @pytest.mark.slow
-def test_two_processes_share_the_rows(of_eight):
+def test_two_processes_share_the_rows(drawn):
     with socket.socket() as s:
         s.bind(("localhost", 0))
         place = f"localhost:{s.getsockname()[1]}"
     both = [started(TWO, str(k), place) for k in range(2)]
     for devices, own, draws in map(result, both):
         assert (devices, own) == (2, 1)
-        np.testing.assert_allclose(draws, of_eight["few"], rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(draws, drawn["few"], rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.slow

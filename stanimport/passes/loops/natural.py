@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
+from functools import cache
 
 from ...ir import gprob, traversal
 from ...ir.calls import apply
@@ -20,7 +22,7 @@ class Naturals:
 
     def __init__(self, expressions: Iterable[gprob.Expr], indices: frozenset[str] = frozenset()):
         self.expressions, self.indices = tuple(expressions), indices
-        self.keys = {key(e) for e in self.expressions}
+        self.keys = cache(lambda: {key(e) for e in self.expressions})  # most bodies declare nothing that moves
 
     @staticmethod
     def in_body(body: Stmts, around: Surroundings) -> "Naturals":
@@ -34,13 +36,15 @@ class Naturals:
             return self
         first = linear(s.lower)
         begins = self.holds(s.lower) or first.is_constant and first.constant >= 0
-        return Naturals(self.expressions, self.indices | {s.name} if begins else self.indices - {s.name})
+        made = copy(self)
+        made.indices = self.indices | {s.name} if begins else self.indices - {s.name}
+        return made
 
     def holds(self, e: gprob.Expr) -> bool:
         """Whether an expression is certainly zero or more."""
         if isinstance(e, gprob.Const):
             return isinstance(e.value, int) and e.value >= 0
-        if isinstance(e, gprob.Var) and e.name in self.indices or key(e) in self.keys:
+        if isinstance(e, gprob.Var) and e.name in self.indices or key(e) in self.keys():
             return True
         if isinstance(e, gprob.Index):
             return self.holds(e.base)
