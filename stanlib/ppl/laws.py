@@ -18,6 +18,7 @@ from ..arrays.base import Namespace
 from ..distribution import Distribution
 from ..domains import at_least, guard
 from ..draws import rng_arguments, rng_names  # noqa: F401
+from ..errors import StanUnsupportedError
 from ..observations import check_one_size
 from ..random.base import Random
 from ..rejection import drawing, is_gathering, pending
@@ -101,6 +102,36 @@ def take_up(law: Any, value: Any) -> Any:
     if flag is not None:
         law = copy.copy(law) if hasattr(law, "wholes") else law  # one of constants is its statement's in other calls
         law.rejected = flag
+    return law
+
+
+def keep_checks(law: Any) -> None:
+    """Draws are rejected as the statement of a law has it, though a handler takes another law in its place."""
+    stated = _stated(law)
+    if stated is not None:
+        with places.blamed(stated.place):
+            stated.record.guard_parameters(stated.arguments)
+
+
+def unsuited(name: str, law: Any, error: Exception) -> StanUnsupportedError:
+    """The error for a parameter whose law a reparametrisation does not suit, which raised `error`."""
+    stated = _stated(law)
+    advice = "leave it as it is, or transform it by ExplicitReparam, which NumPyro has"
+    if stated is None:
+        what = "no law that could be: its prior, if it has one, stands in the density alone, as under the scheme "
+        what += "comprehensive"
+        advice = "the scheme mixed has laws of parameters where that is the same posterior"
+    else:
+        what = f"the law {stated.record.name} on its declared domain"
+    reason = f" ({error})" if str(error) else ""
+    return StanUnsupportedError(f"the reparametrisation of {name} does not suit it{reason}: it has {what}; {advice}")
+
+
+def _stated(law: Any) -> Any:
+    """The law of the statement, inside of what a backend has made of it; None where there is none."""
+    while law is not None and not hasattr(law, "record"):
+        inside = getattr(law, "base_dist", None)
+        law = getattr(law, "base", None) if inside is None else inside
     return law
 
 

@@ -244,8 +244,27 @@ def is_tracing() -> bool:
     )
 
 
-def known(x: object) -> np.ndarray:
-    return x.detach().cpu().numpy() if isinstance(x, torch.Tensor) else np.asarray(x)
+def known(x: object) -> np.ndarray | None:
+    """The numbers of an array; None of those of several calls at once, as torch.func.vmap makes them."""
+    if not isinstance(x, torch.Tensor):
+        return np.asarray(x)
+    if _functorch.maybe_current_level() is None:
+        return x.detach().cpu().numpy()
+    x = _inside(x)
+    with torch._C._DisableFuncTorch():  # or what is detached would be wrapped again
+        return None if _functorch.is_batchedtensor(x) else x.detach().cpu().numpy()
+
+
+def is_of_several(x: torch.Tensor) -> bool:
+    """Whether a tensor is that of several calls at once, as torch.func.vmap makes them."""
+    return _functorch.maybe_current_level() is not None and _functorch.is_batchedtensor(_inside(x))
+
+
+def _inside(x: torch.Tensor) -> torch.Tensor:
+    """A tensor without what torch.func.grad and its like have wrapped around it."""
+    while _functorch.is_functorch_wrapped_tensor(x) and not _functorch.is_batchedtensor(x):
+        x = _functorch.get_unwrapped(x)
+    return x
 
 
 def complex(a: object, b: object) -> Any:

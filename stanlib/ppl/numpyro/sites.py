@@ -7,11 +7,13 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpyro
-from numpyro.handlers import scale, uncondition
+from numpyro.handlers import reparam, scale, uncondition
+from numpyro.infer.reparam import NeuTraReparam
 
 from ... import batches, predicted
 from ...drawn import note
-from ...errors import StanUnsupportedError
+from ...errors import StanError, StanUnsupportedError
+from ..laws import keep_checks, unsuited
 from ..values import check_value
 from .distributions import Drawn, of_shape
 
@@ -21,26 +23,56 @@ def latent(name: str, law: Any) -> Any:
 
     Raises:
         StanDataError: where a handler gives it a value of other sizes.
-        StanUnsupportedError: where it is to be drawn without a key.
+        StanUnsupportedError: where it is to be drawn without a key, and where a reparametrisation does not suit it.
     """
-    if 0 in law.batch_shape:
+    handlers = _reparametrising()
+    if 0 in law.batch_shape or any(map(_warps, handlers)):
         law = law.to_event(len(law.batch_shape))
     value = _drawn(name, law)
+    if handlers:
+        keep_checks(law)
     check_value(name, jnp.shape(value), law.shape())
     return note(name, jnp.asarray(value))  # never NumPy's: what it leads to depends on parameters
 
 
+def _reparametrising() -> list[reparam]:
+    return [m for m in numpyro.primitives._PYRO_STACK if isinstance(m, reparam)]
+
+
+def _warps(handler: reparam) -> bool:
+    """Whether it is one for NeuTraReparam, which adds the Jacobian of all parameters to every entry of the first."""
+    by_name = handler.config.values() if isinstance(handler.config, dict) else ()
+    return any(isinstance(r, NeuTraReparam) for r in (*by_name, getattr(handler.config, "__self__", None)))
+
+
 def _drawn(name: str, law: Any) -> Any:
-    """The value of a site without one. Raises StanUnsupportedError where it is to be drawn without a key."""
+    """The value of a site without one.
+
+    Raises:
+        StanUnsupportedError: as for `latent`.
+    """
     with _scaled(name):
         try:
             return numpyro.sample(name, law)
-        except (AssertionError, NotImplementedError) as e:
-            if _has_key():
+        except (AssertionError, AttributeError, NotImplementedError, TypeError, ValueError) as e:
+            told = _told(name, law, e)
+            if told is None:
                 raise
-            raise StanUnsupportedError(
-                f"{name} has no value, and to draw one NumPyro needs a key: numpyro.handlers.seed(model, key)(**data)"
-            ) from e
+            raise told from e
+
+
+def _told(name: str, law: Any, error: Exception) -> StanUnsupportedError | None:
+    """What NumPyro's error at a site means; None for one that says it."""
+    keyless = isinstance(error, (AssertionError, NotImplementedError)) and not _has_key()
+    if isinstance(error, StanError) or isinstance(error, NotImplementedError) and not keyless:
+        return None
+    if _reparametrising() and not keyless:
+        return unsuited(name, law, error)
+    if not keyless and (str(error) or not isinstance(error, AssertionError)):
+        return None
+    return StanUnsupportedError(
+        f"{name} has no value, and to draw one NumPyro needs a key: numpyro.handlers.seed(model, key)(**data)"
+    )
 
 
 def _has_key() -> bool:

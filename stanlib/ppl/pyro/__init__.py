@@ -10,7 +10,7 @@ import pyro
 import torch
 
 from ...arrays import differs_between_lanes
-from ...arrays.torch import as_tensor, without_nan
+from ...arrays.torch import as_tensor, is_of_several, without_nan
 from ...errors import StanError, StanUnsupportedError
 from ...indexing import Span as span  # noqa: F401
 from ...indexing import assign, assign_in_place, at  # noqa: F401
@@ -95,15 +95,21 @@ def enter(program: Program) -> None:
 
 @before_deciding
 def _refuse_recording(condition: object) -> None:
-    """A condition on parameters must not decide what PyTorch records of a run to repeat it for other parameters.
+    """A condition on parameters must not decide what PyTorch makes of a run for other parameters.
 
     Raises:
-        StanUnsupportedError: under torch.jit.
+        StanUnsupportedError: under torch.jit, which records the run to repeat it, and torch.func.vmap.
     """
-    if isinstance(condition, torch.Tensor) and torch.jit.is_tracing():
+    if not isinstance(condition, torch.Tensor):
+        return
+    if torch.jit.is_tracing():
         raise StanUnsupportedError(
             "parameters decide what runs next, and PyTorch's just-in-time compilation would repeat what ran first: "
             "leave out jit_compile=True of NUTS, and take Trace_ELBO instead of JitTrace_ELBO"
+        )
+    if is_of_several(condition):
+        raise StanUnsupportedError(
+            "parameters decide what runs next, and torch.func.vmap runs the same for all of them: call it for each"
         )
 
 
