@@ -151,7 +151,7 @@ def parameter(
         return _complex(name, *parts)
     sizes = tuple(map(int, shape))
     support = domain_of(name, sizes, kind, arguments)
-    return latent(name, Improper(recorded(name, support) if bounding else support, sizes, drawn))
+    return latent(name, Improper(recorded(name, support) if bounding else support, sizes, drawn, name))
 
 
 def _complex(name: str, re: Any, im: Any) -> object:

@@ -13,9 +13,12 @@ import numpy as np
 import pyro
 import torch
 from pyro.poutine.indep_messenger import IndepMessenger
+from pyro.poutine.reparam_messenger import ReparamMessenger
 
 from ... import batches, predicted
 from ...drawn import note
+from ...errors import StanError
+from ..laws import keep_checks, unsuited
 from ..values import check_value
 from .distributions import Drawn, of_shape
 from .particles import Laws, Plate, is_one_of_several, together
@@ -33,10 +36,13 @@ def of_event(name: str, whole: Any) -> Any:
 
     Raises:
         StanDataError: where a handler gives it a value of other sizes.
+        StanUnsupportedError: where a reparametrisation does not suit it.
     """
-    factor = batches.factor(name)
+    factor, handlers = batches.factor(name), pyro.poutine.runtime._PYRO_STACK
     if is_one_of_several():
         value = together(("sample", name), partial(_latents, name), (whole, factor))
+    elif handlers and any([isinstance(m, ReparamMessenger) for m in handlers]):
+        value = _reparametrised(name, whole, factor)
     elif factor is None:
         value = pyro.sample(name, whole)
     else:
@@ -45,6 +51,17 @@ def of_event(name: str, whole: Any) -> Any:
     if getattr(value, "shape", None) != whole.event_shape:  # else there is nothing to say
         check_value(name, _shape(value), whole.event_shape)
     return note(name, value)
+
+
+def _reparametrised(name: str, whole: Any, factor: float | None) -> Any:
+    """The value of a parameter under a handler that may take another law for it."""
+    try:
+        with _scaled(factor):
+            value = pyro.sample(name, whole)
+    except (AssertionError, AttributeError, TypeError, ValueError) as e:
+        raise e if isinstance(e, StanError) else unsuited(name, whole, e) from e
+    keep_checks(whole)
+    return value
 
 
 def _shape(value: Any) -> tuple[int, ...]:
