@@ -60,11 +60,11 @@ class Rejections:
         return joined
 
 
-_asked: list[Callable[[Any], None]] = []
+_asked: list[Callable[[Any, Any], None]] = []
 
 
-def before_deciding(ask: Callable[[Any], None]) -> None:
-    """Have every value on which Python decides shown to a function of a backend, which may raise."""
+def before_deciding(ask: Callable[[Any, Any], None]) -> None:
+    """Have every value that Python decides by, and what it decides on, shown to a backend's function, which may raise."""
     _asked.append(ask)
 
 
@@ -80,12 +80,13 @@ def deciding(by: Callable[[object], object]) -> Iterator[None]:
 
 def decided(condition: object) -> Any:
     """A condition on parameters that decides what Python runs next: then the draw may be the reason of an error."""
-    for ask in _asked:
-        ask(condition)
     _blame_draw(_current.get())
+    outcome = condition
     for by in _deciding.get():
-        condition = by(condition)
-    return condition
+        outcome = by(outcome)
+    for ask in _asked:
+        ask(condition, outcome)
+    return outcome
 
 
 def _blame_draw(found: Rejections | None) -> None:

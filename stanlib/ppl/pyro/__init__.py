@@ -94,20 +94,18 @@ def enter(program: Program) -> None:
 
 
 @before_deciding
-def _refuse_recording(condition: object) -> None:
+def _refuse_recording(condition: object, outcome: object) -> None:
     """A condition on parameters must not decide what PyTorch makes of a run for other parameters.
 
     Raises:
         StanUnsupportedError: under torch.jit, which records the run to repeat it, and torch.func.vmap.
     """
-    if not isinstance(condition, torch.Tensor):
-        return
-    if torch.jit.is_tracing():
+    if isinstance(condition, torch.Tensor) and torch.jit.is_tracing():
         raise StanUnsupportedError(
             "parameters decide what runs next, and PyTorch's just-in-time compilation would repeat what ran first: "
             "leave out jit_compile=True of NUTS, and take Trace_ELBO instead of JitTrace_ELBO"
         )
-    if is_of_several(condition):
+    if isinstance(outcome, torch.Tensor) and is_of_several(outcome):
         raise StanUnsupportedError(
             "parameters decide what runs next, and torch.func.vmap runs the same for all of them: call it for each"
         )
