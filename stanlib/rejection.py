@@ -64,7 +64,7 @@ _asked: list[Callable[[Any, Any], None]] = []
 
 
 def before_deciding(ask: Callable[[Any, Any], None]) -> None:
-    """Have every value that Python decides by, and what it decides on, shown to a backend's function, which may raise."""
+    """Have a backend's function, which may raise, see every value on which Python decides, and what is decided on."""
     _asked.append(ask)
 
 

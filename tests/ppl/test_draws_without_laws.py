@@ -66,7 +66,7 @@ def test_samplers_and_laws_are_not(torch_double):
     initialize_model(model, model_kwargs=data)
     AutoDelta(model)(**data)
     pyro.set_rng_seed(1)
-    proper = stanimport.loads("data { vector[2] y; } parameters { real m; } model { m ~ normal(0, 2); y ~ normal(m, 2); }",
-                              backend="pyro")  # fmt: skip
+    source = "data { vector[2] y; } parameters { real m; } model { m ~ normal(0, 2); y ~ normal(m, 2); }"
+    proper = stanimport.loads(source, backend="pyro")
     mean = pyro.infer.EmpiricalMarginal(Importance(proper.model, num_samples=600).run(y=Y), sites="m").mean
     assert float(mean) == pytest.approx((4 / 4) / (1 / 4 + 2 / 4), abs=0.25)

@@ -69,10 +69,10 @@ def test_neural_transport_has_its_jacobian_once(first, scheme, x64):
     """NumPyro adds it to every entry of the first site, which may be many."""
     import jax
     import jax.numpy as jnp
+    from numpyro.handlers import seed
     from numpyro.infer.autoguide import AutoMultivariateNormal
     from numpyro.infer.reparam import NeuTraReparam
     from numpyro.infer.util import log_density, potential_energy
-    from numpyro.handlers import seed
 
     prior = "for (k in 1:2) a[k] ~ dirichlet([1, 2, 3]');" if "simplex" in first else "a ~ normal(0, 1);"
     model = stanimport.loads(f"parameters {{ {first}; real b; }} model {{ {prior} b ~ normal(0, 1); }}", scheme=scheme)

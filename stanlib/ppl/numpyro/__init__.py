@@ -98,7 +98,7 @@ def enter(program: Program) -> None:
     """
     around = [m.name for m in numpyro.primitives._PYRO_STACK if isinstance(m, numpyro.plate)]
     if around:
-        advice = "call it for each, under numpyro.handlers.scope(prefix=...), or take model.minibatch for a sample of rows"
+        advice = "call it for each under numpyro.handlers.scope, or take model.minibatch for a sample of rows"
         raise StanError(f"{program.name} computes one draw at a time, not those of the plate {around[0]}: {advice}")
     if jnp.result_type(float).itemsize < 8 and program.filename not in _warned:
         _warned.add(program.filename)

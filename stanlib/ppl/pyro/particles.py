@@ -233,7 +233,7 @@ def plate_around(program: str) -> Plate | None:
     if not around:
         return None
     if len(around) > 1 or around[0].name not in VECTORIZED or around[0].dim is None:
-        advice = "call it for each, under pyro.contrib.autoname.scope(prefix=...)"
+        advice = "call it for each under pyro.contrib.autoname.scope"
         raise StanError(f"{program} computes one draw at a time, not those of the plate {around[0].name}: {advice}")
     if is_tracing():
         advice = "leave out vectorize_particles=True, or take Trace_ELBO instead of JitTrace_ELBO"
