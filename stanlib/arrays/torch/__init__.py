@@ -250,9 +250,9 @@ def known(x: object) -> np.ndarray | None:
         return np.asarray(x)
     if _functorch.maybe_current_level() is None:
         return x.detach().cpu().numpy()
-    x = _inside(x)
+    inside = _inside(x)
     with torch._C._DisableFuncTorch():  # or what is detached would be wrapped again
-        return None if _functorch.is_batchedtensor(x) else x.detach().cpu().numpy()
+        return None if _functorch.is_batchedtensor(inside) else inside.detach().cpu().numpy()
 
 
 def is_of_several(x: torch.Tensor) -> bool:
