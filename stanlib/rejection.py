@@ -60,10 +60,10 @@ class Rejections:
         return joined
 
 
-_asked: list[Callable[[Any, Any], None]] = []
+_asked: list[Callable[[object, object], None]] = []
 
 
-def before_deciding(ask: Callable[[Any, Any], None]) -> None:
+def before_deciding(ask: Callable[[object, object], None]) -> None:
     """Have a backend's function, which may raise, see every value on which Python decides, and what is decided on."""
     _asked.append(ask)
 

@@ -105,7 +105,7 @@ def take_up(law: Any, value: Any) -> Any:
     return law
 
 
-def keep_checks(law: Any) -> None:
+def keep_checks(law: object) -> None:
     """Draws are rejected as the statement of a law has it, though a handler takes another law in its place."""
     stated = _stated(law)
     if stated is not None:
@@ -113,7 +113,7 @@ def keep_checks(law: Any) -> None:
             stated.record.guard_parameters(stated.arguments)
 
 
-def unsuited(name: str, law: Any, error: Exception) -> StanUnsupportedError:
+def unsuited(name: str, law: object, error: Exception) -> StanUnsupportedError:
     """The error for a parameter whose law a reparametrisation does not suit, which raised `error`."""
     stated = _stated(law)
     advice = "leave it as it is, or transform it by ExplicitReparam, which NumPyro has"

@@ -29,6 +29,8 @@ from .tensors import (  # noqa: F401
     as_tensor,
     convert,
     floating,
+    is_of_several,
+    known,
     lift,
     one_dtype,
     real,
@@ -242,29 +244,6 @@ def is_tracing() -> bool:
     return (
         torch._C._is_tracing() or _functorch.maybe_current_level() is not None or torch.compiler.is_compiling()
     )
-
-
-def known(x: object) -> np.ndarray | None:
-    """The numbers of an array; None of those of several calls at once, as torch.func.vmap makes them."""
-    if not isinstance(x, torch.Tensor):
-        return np.asarray(x)
-    if _functorch.maybe_current_level() is None:
-        return x.detach().cpu().numpy()
-    inside = _inside(x)
-    with torch._C._DisableFuncTorch():  # or what is detached would be wrapped again
-        return None if _functorch.is_batchedtensor(inside) else inside.detach().cpu().numpy()
-
-
-def is_of_several(x: torch.Tensor) -> bool:
-    """Whether a tensor is that of several calls at once, as torch.func.vmap makes them."""
-    return _functorch.maybe_current_level() is not None and _functorch.is_batchedtensor(_inside(x))
-
-
-def _inside(x: torch.Tensor) -> torch.Tensor:
-    """A tensor without what torch.func.grad and its like have wrapped around it."""
-    while _functorch.is_functorch_wrapped_tensor(x) and not _functorch.is_batchedtensor(x):
-        x = _functorch.get_unwrapped(x)
-    return x
 
 
 def complex(a: object, b: object) -> Any:

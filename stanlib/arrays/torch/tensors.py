@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._C import _functorch
 
 from .. import numpy as _np
 from ..base import Array
@@ -137,3 +138,26 @@ def cbrt(x: torch.Tensor) -> torch.Tensor:
     inside = torch.where(zero, 1.0, x)
     root = torch.sign(inside) * torch.abs(inside).pow(1.0 / 3.0)
     return torch.where(zero, torch.sqrt(torch.where(zero, x, 1.0) + 0.0), root)  # -0.0 + 0.0 is 0.0
+
+
+def known(x: object) -> np.ndarray | None:
+    """The numbers of an array; None of those of several calls at once, as torch.func.vmap makes them."""
+    if not isinstance(x, torch.Tensor):
+        return np.asarray(x)
+    if _functorch.maybe_current_level() is None:
+        return x.detach().cpu().numpy()
+    inside = _inside(x)
+    with torch._C._DisableFuncTorch():  # or what is detached would be wrapped again
+        return None if _functorch.is_batchedtensor(inside) else inside.detach().cpu().numpy()
+
+
+def is_of_several(x: torch.Tensor) -> bool:
+    """Whether a tensor is that of several calls at once, as torch.func.vmap makes them."""
+    return _functorch.maybe_current_level() is not None and _functorch.is_batchedtensor(_inside(x))
+
+
+def _inside(x: torch.Tensor) -> torch.Tensor:
+    """A tensor without what torch.func.grad and its like have wrapped around it."""
+    while _functorch.is_functorch_wrapped_tensor(x) and not _functorch.is_batchedtensor(x):
+        x = _functorch.get_unwrapped(x)
+    return x

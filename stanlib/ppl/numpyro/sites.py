@@ -61,7 +61,7 @@ def _drawn(name: str, law: Any) -> Any:
             raise told from e
 
 
-def _told(name: str, law: Any, error: Exception) -> StanUnsupportedError | None:
+def _told(name: str, law: object, error: Exception) -> StanUnsupportedError | None:
     """What NumPyro's error at a site means; None for one that says it."""
     keyless = isinstance(error, (AssertionError, NotImplementedError)) and not _has_key()
     if isinstance(error, StanError) or isinstance(error, NotImplementedError) and not keyless:

@@ -53,7 +53,7 @@ def of_event(name: str, whole: Any) -> Any:
     return note(name, value)
 
 
-def _reparametrised(name: str, whole: Any, factor: float | None) -> Any:
+def _reparametrised(name: str, whole: object, factor: float | None) -> Any:
     """The value of a parameter under a handler that may take another law for it."""
     try:
         with _scaled(factor):
