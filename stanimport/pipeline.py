@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stanlib import extensions
-from stanlib.metadata import SIMULATION
+from stanlib.metadata import POINTWISE, SIMULATION
 from stanlib.registry import Function
 from stanlib.types import Type
 
@@ -194,7 +194,7 @@ def _without_discrete(
     from .discrete.ancestral import drawn_from_laws
     from .discrete.compile import summed_out
 
-    return (drawn_from_laws if scheme == SIMULATION else summed_out)(program, names)
+    return drawn_from_laws(program, names) if scheme == SIMULATION else summed_out(program, names, scheme == POINTWISE)
 
 
 def compile_program(

@@ -70,6 +70,7 @@ def observations(source: Source, options: pipeline.Options, include_paths: Seque
     with deep():
         given = parameters.as_data(checked)
         differs = pointwise.compile(given, Fresh()).model != comprehensive.compile(given, Fresh()).model
+        differs = differs or bool(parameters.declared(checked))
         made = _explicit(given, replace(options, scheme=POINTWISE))
         return Observations(differs, tuple(unobserved(made)), lines_of_sites(made))
 

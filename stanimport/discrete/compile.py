@@ -23,6 +23,7 @@ from .exclusions import impossible, without_excluded
 from .logarithms import with_guarded_functions, with_guarded_logarithms
 from .lookups import looked_up
 from .normal import normalized, with_sizes
+from .observed import TOLD, Observing
 from .origins import Origins, Reading
 from .outcomes import with_impossible_ones
 from .parameters import Discrete, Stmts, of_program, setup, text, variable
@@ -37,15 +38,17 @@ _DECLARE = gprob.Declare
 _KNOWN_BLOCKS = (*_STATIC_BLOCKS, "parameters", "transformed parameters")
 
 
-def summed_out(program: typed.TypedProgram, names: Fresh) -> tuple[typed.TypedProgram, tuple[gprob.Declare, ...]]:
-    """The program without its discrete parameters, and their declarations.
+def summed_out(
+    program: typed.TypedProgram, names: Fresh, apart: bool = False
+) -> tuple[typed.TypedProgram, tuple[gprob.Declare, ...]]:  # fmt: skip
+    """The program without its discrete parameters, and their declarations; with its units `apart` if those are wanted.
 
     Raises:
         StanSemanticError: for what can't be done for every value of them.
     """
     discrete = of_program(program, names)
     program = without_adding_calls(with_settled_sizes(program, names), names)
-    return Summing(program, discrete, names).program(), tuple(d.declaration for d in discrete.values())
+    return Summing(program, discrete, names, apart).program(), tuple(d.declaration for d in discrete.values())
 
 
 @dataclass
@@ -53,6 +56,11 @@ class Summing:
     source: typed.TypedProgram
     discrete: dict[str, Discrete]
     names: Fresh
+    apart: bool = False
+
+    def __post_init__(self) -> None:
+        self.observed: list[gprob.Expr] = []  # of every term, in their order
+        self.observing: Observing | None = None
 
     def program(self) -> typed.TypedProgram:
         """The program of continuous parameters: its model adds the log sum, and its quantities begin with a draw."""
@@ -64,7 +72,7 @@ class Summing:
         later = self.later(derived, of_derived, again)
         body = (*map(local, later), *self.source.block("model"))
         model, arguments = self.model(body)
-        total = raw("discrete_log_sum__", REAL, self.source.span, *arguments)
+        total = self.total(arguments)
         blocks = {
             **self.source.blocks,
             "parameters": tuple(s for s in self.source.block("parameters") if not self.is_discrete(s)),
@@ -74,6 +82,14 @@ class Summing:
         }  # fmt: skip
         functions = with_guarded_functions(self.source.functions, body, self.depending(body))
         return replace(self.source, blocks=blocks, functions=functions)
+
+    def total(self, arguments: tuple[gprob.Expr, ...]) -> gprob.Expr:
+        """What the model adds: the logarithm of the sum over all assignments, or those of all units."""
+        span = self.source.span
+        if not self.apart:
+            return raw("discrete_log_sum__", REAL, span, *arguments)
+        count = gprob.int_const(len(self.observed) // TOLD, span)
+        return raw("discrete_log_sums__", array(REAL, 1), span, count, *self.observed, *arguments)
 
     def generated(self, first: Stmts) -> Stmts:
         """Generated quantities, behind what is drawn first: that stays where Stan throws in them."""
@@ -112,6 +128,7 @@ class Summing:
         )
         body, made, discrete = tallies.body, [*made, *tallies.made], {**self.discrete, **tallies.discrete}
         static, found = self.static(made), uses.depending(body, discrete)
+        self.observing = self._observing(body)
         body = by_value(without_excluded(body, discrete, static), discrete, static)
         body = with_impossible_ones(body, found)
         declared = (*self.source.block("parameters"), *self.source.block("transformed parameters"))
@@ -122,6 +139,12 @@ class Summing:
         origins = self._origins(body, static, logs)
         tables, arguments = self._tabulated(body, discrete, static, found, sizes, tallies, origins)
         return (*made, *tables), (*self.described(), *tallies.told, *arguments)
+
+    def _observing(self, body: Stmts) -> Observing | None:
+        """What is known of the data that terms observe, where units are to be told apart."""
+        blocks = (s for b in _STATIC_BLOCKS for s in self.source.block(b))
+        data = {s.name: s.site for s in blocks if isinstance(s, gprob.Declare) and s.site is not None}
+        return Observing.of(body, data) if self.apart else None
 
     def sizes(self) -> dict[str, gprob.Sized]:
         """The declarations of variables before the model."""
@@ -140,7 +163,9 @@ class Summing:
         for at, s in enumerate(body):
             for term in terms.collected(body, at, found):
                 reading = Reading(origins, before + at)
-                one = table(term, discrete, static, sizes, excluding, self.names, tallies, reading)
+                given = (excluding, self.names, tallies, reading, self.observing)
+                one = table(term, discrete, static, sizes, *given)
+                self.observed += one.observed
                 made += one.statements
                 arguments += one.arguments
             made += terms.rest((s,), found)

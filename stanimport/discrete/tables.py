@@ -23,6 +23,7 @@ from ..ir.fresh import Fresh
 from ..ir.renaming import renamed, with_names
 from . import values
 from .alike import Alike, alike
+from .observed import Observing, observed
 from .origins import Reading
 from .parameters import Discrete, Stmts, text, variable
 from .pinned import may_be_zero
@@ -43,15 +44,18 @@ class Table:
 
     That is a name, numbers of elements, how many on each axis, the table, its row at every place, 0 for places in
     their order, whether it holds probabilities in place of their logarithms, and where in it the term stands, or 0.
+    What is `observed` is told as stanlib/discrete/units.py reads it.
     """
 
     statements: Stmts
     arguments: tuple[gprob.Expr, ...]
+    observed: tuple[gprob.Expr, ...]
 
 
 def table(
     term: Term, discrete: Mapping[str, Discrete], static: Set[str], sizes: Mapping[str, gprob.Sized],
     excluding: Stmts, names: Fresh, tallies: Told | None = None, reading: Reading | None = None,
+    observing: Observing | None = None,
 ) -> Table:  # fmt: skip
     """The code for a term.
 
@@ -60,8 +64,9 @@ def table(
         sizes: The declarations of all variables.
         excluding: Empty branches on what makes all terms impossible.
         tallies, reading: The counts among the discrete parameters; what is known of containers.
+        observing: What is known of the data, where their outcomes are to be told.
     """
-    return _Builder(term, discrete, static, sizes, excluding, names, tallies, reading).build()
+    return _Builder(term, discrete, static, sizes, excluding, names, tallies, reading).build(observing)
 
 
 class _Builder:
@@ -86,7 +91,7 @@ class _Builder:
         self.probable = is_probable(term, self.sites, self.loops, discrete.keys())
         self.dense: Set[str] = frozenset()  # the indices of sites that are tabulated beyond the bounds of elements
 
-    def build(self) -> Table:
+    def build(self, observing: Observing | None) -> Table:
         """The table of the term over sites and loops; over sites alone if all iterations are the same."""
         self.made += [values.list_of_all(s, self.span) for s in self.sites if s.missing]
         counts = self._counts()
@@ -102,7 +107,22 @@ class _Builder:
         widths = gprob.MakeArray(array(INT, 1), self.span, tuple(values.width(s, self.span) for s in self.sites))
         table_ = variable(array(REAL, dims + len(self.sites)), self.span, self.table)
         probable = gprob.int_const(int(self.probable), self.span)
-        return Table(tuple(self.made), (label, found, widths, table_, codes, probable, self.stands))
+        seen = () if observing is None else tuple(self._observed(observing, counts))
+        return Table(tuple(self.made), (label, found, widths, table_, codes, probable, self.stands), seen)
+
+    def _observed(self, known: Observing, counts: Sequence[gprob.Expr]) -> Iterator[gprob.Expr]:
+        """The variable of the data that the term observes, outcomes if each place has one, and the statement."""
+        found = observed(self.term, known, self.static | self.indices, self.sizes)
+        told: gprob.Expr = text("", self.span)
+        if found.value is not None and found.loops == len(self.loops):
+            shape = counts if found.length is None else (*counts, found.length)
+            name, t = self.names.helper("outcomes"), array(REAL, len(shape))
+            self._declare(name, t, shape, gprob.Const(REAL, self.span, 0.0))
+            self.made += self._renamed(self._around((self._set(name, t, self._at(), found.value),)))
+            told = variable(t, self.span, name)
+        yield text(found.variable, self.span)
+        yield told
+        yield gprob.int_const(known.number(self.span), self.span)
 
     def _filled(self, before: Stmts, top: Stmts, counts: Sequence[gprob.Expr]) -> tuple[int, gprob.Expr]:
         """Declares and fills the table; how many axes it has beside those of sites, and the rows at all places."""

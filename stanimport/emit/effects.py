@@ -18,7 +18,7 @@ from stanlib.types import REAL, is_scalar
 
 from ..ir import gprob
 from ..ir.fresh import Fresh
-from ..ir.uses import outcomes, walk_statements
+from ..ir.uses import is_units, outcomes, walk_statements
 from . import laws
 from .asty import Builder
 from .expressions import Expressions
@@ -259,6 +259,8 @@ def observing(s: object) -> str:
     found: list[gprob.Expr] = []
     if _is_place(s):
         return "ppl.place"
+    if isinstance(s, gprob.Factor) and is_units(s.value):
+        return "ppl.observe_units"
     if isinstance(s, gprob.Factor):
         found = outcomes(s)
     elif isinstance(s, gprob.Observe) and isinstance(s.distribution.lpdf, str):

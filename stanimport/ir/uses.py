@@ -41,6 +41,11 @@ def is_density_of(n: object, kinds: tuple[str, ...] = DENSITIES) -> TypeGuard[gp
     return isinstance(n, gprob.Apply) and bool(n.function.distribution) and n.function.name.endswith(kinds)
 
 
+def is_units(n: object) -> TypeGuard[gprob.Apply]:
+    """Whether a node is what all units of discrete parameters add to the target, each by itself."""
+    return isinstance(n, gprob.Apply) and n.function.name == "discrete_log_sums__"
+
+
 def is_tail(n: object) -> TypeGuard[gprob.Apply | gprob.CallUser]:
     """Whether a node is a call of a distribution function."""
     return is_density_of(n, TAILS)

@@ -13,7 +13,7 @@ from stanlib.types import INT, Tuple, Type, is_scalar, scalar_of, unwind
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal
 from ..ir.outcomes import deciding
-from ..ir.uses import depending, mentions, outcomes, own_nodes, walk_statements, writes, written
+from ..ir.uses import depending, is_units, mentions, outcomes, own_nodes, walk_statements, writes, written
 from .binding_times import has_dynamic_work
 from .loops.affine import key
 from .nests import Nest
@@ -189,7 +189,7 @@ class Running:
         """An increment; one made of densities of data has a term per observation, as have the places of these."""
         found = outcomes(s)
         known = any(isinstance(n, gprob.Var) for y in found for n in traversal.walk(y))
-        of_data = s.place or not s.jacobian and known and all(map(self._is_data, found))
+        of_data = s.place or is_units(s.value) or not s.jacobian and known and all(map(self._is_data, found))
         return replace(self.operands.parts(s), of_data=of_data)
 
     def _is_data(self, e: gprob.Expr) -> bool:

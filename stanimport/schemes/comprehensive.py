@@ -17,11 +17,13 @@ from stanlib.types import is_discrete
 from ..ir import gprob, typed
 from ..ir.fresh import Fresh, stem
 from ..ir.gprob import is_density
+from ..ir.uses import is_units
 from .censored import of_censored
 from .decided import of_known_value
 from .entries import of_observations
 from .likelihoods import Likelihoods
 from .sites import root
+from .units import variable_of
 
 Stmts = tuple[gprob.Stmt, ...]
 
@@ -126,6 +128,8 @@ class _Effects:
         """A density of data is an observation, also where the program adds it to the target itself."""
         if s.kind == "jacobian":
             return gprob.Factor(s.span, self.names.site(f"{JACOBIAN}term"), s.value, True)
+        if is_units(s.value) and (unit := variable_of(s.value, self.data.values())) is not None:
+            return gprob.Factor(s.span, self.names.site(unit), s.value)
         own = self._own_density(s)
         if own is not None:
             return own

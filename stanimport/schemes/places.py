@@ -15,7 +15,7 @@ from stanlib.types import dimensions, is_scalar
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
 from ..ir.likeness import same_value
-from ..ir.uses import BREAKS, depending, leaves, mentions, outcomes, reads, walk_statements, writes
+from ..ir.uses import BREAKS, depending, is_units, leaves, mentions, outcomes, reads, walk_statements, writes
 from .likelihoods import whole
 from .sites import root
 
@@ -60,7 +60,7 @@ class _Places:
     def _is_unknown(self, s: gprob.Factor, path: Sequence[gprob.Stmt]) -> bool:
         """Whether an increment holds log densities of numbers of its variable in an order that does not show."""
         found = outcomes(s)
-        if s.jacobian or not any(self.data.get(root(y) or "") in _named(s) for y in found):
+        if s.jacobian or is_units(s.value) or not any(self.data.get(root(y) or "") in _named(s) for y in found):
             return False
         if is_scalar(s.value.type):
             return any(isinstance(t, _LOOPS) for t in path)

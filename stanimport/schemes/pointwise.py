@@ -24,6 +24,7 @@ from . import comprehensive
 from .places import with_places
 from .sites import root
 from .tails import number_by_number
+from .units import with_units
 
 Stmts = tuple[gprob.Stmt, ...]
 _ROUNDS = 8  # functions that call functions
@@ -33,7 +34,7 @@ _MOST = 2_000  # statements, after which calls stay
 def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     """The GProb program."""
     made = comprehensive.compile(apart(program, names), names, censored=True)
-    return made if _reads_target(program) else with_places(made, names)
+    return with_units(made if _reads_target(program) else with_places(made, names))
 
 
 def apart(program: typed.TypedProgram, names: Fresh) -> typed.TypedProgram:

@@ -40,6 +40,20 @@ def log_sum(problem: Problem) -> Array:
     return out
 
 
+def log_sums(problem: Problem) -> list[tuple[np.ndarray, Any]]:
+    """Elements, and what the components that each of them stands in come to: the logarithms of sums, (elements,).
+
+    Those of all elements together are all components.
+
+    Raises:
+        StanUnsupportedError: where a table would have too many entries.
+    """
+    elimination = _Elimination(problem, _log_sum_exp, components=False, apart=True)
+    elimination.run()
+    assert elimination.apart is not None
+    return elimination.apart
+
+
 def log_max(problem: Problem) -> Any:
     """The largest term of that sum."""
     return _Elimination(problem, _largest).run()[0]
@@ -104,17 +118,20 @@ _Summed = alone.Summed | Compounds | Cases | SummedChains | swept.SummedSweep | 
 class _Elimination:
     """One run along a plan: tables by slot, and the terms of single elements by the length of their axes.
 
-    Elements with but one possible value, `known`, take no part in it.
+    Elements with but one possible value, `known`, take no part in it. Where components are told `apart`, what each of
+    them comes to is kept there, with an element of each, and nothing is known, nor summed out once for others.
     """
 
     tails: tails.Tails | None
 
-    def __init__(self, problem: Problem, reduce: Any, components: bool = True):
+    def __init__(self, problem: Problem, reduce: Any, components: bool = True, apart: bool = False):
         self.xp, self.problem, self.reduce = problem.xp, problem, reduce
+        self.apart: list[tuple[np.ndarray, Any]] | None = [] if apart else None
+        self.member = np.arange(len(problem.kinds))  # an element of the program in every compound
         self.sum_only, self.tails = components and reduce is _log_sum_exp, None
         possible = Possible(problem)
         self.counted = np.array([e for t in problem.tallies for e in (t.element, *t.members)], int)
-        possible.unknown = self.counted
+        possible.unknown = self.member if apart else self.counted
         given = self._conditioned(possible, components)
         self.left, self.often = self._left()
         self.kinds = problem.kinds
@@ -155,7 +172,7 @@ class _Elimination:
         components = components and any(f.codes is not None and f.elements.shape[1] > 1 for f in problem.factors)
         saved = Saved() if problem.tallies else steps_saved(problem, self.known)
         apart = list(conditioned(self.xp, problem.factors, possible))
-        merge = not asked().added and not problem.tallies
+        merge = not asked().added and not problem.tallies and self.apart is None
         if merge and (not saved.steps or components):
             self.stands_for = merged.representatives(problem.kinds, possible.of, self.known, apart, components)
         if merge and self.sum_only:
@@ -220,7 +237,8 @@ class _Elimination:
         elif isinstance(step, Cases):
             self._sum_out_by_cases(step)
         elif isinstance(step, Chains):
-            self._count(self._sums_of_chains(step, self.often[step.elements[:, 0]]))
+            self._count(self._for_all(step.elements[:, 0], self._sums_of_chains(step, None)) if self.apart is not None
+                        else self._sums_of_chains(step, self.often[step.elements[:, 0]]))  # fmt: skip
         elif isinstance(step, Sweep):
             found, sums = swept.sum_out(self.xp, step, self.tables, self._of_elements, self.reduce)
             self.summed.append(found)
@@ -292,6 +310,8 @@ class _Elimination:
 
     def _for_all(self, elements: np.ndarray, sums: Array) -> Any:
         """The sum of those of components that these elements are of, as often as they are summed out for others."""
+        if self.apart is not None:
+            self.apart.append((self.member[elements], sums))
         return chained.counted(self.xp, sums, self.often[elements])
 
     # --- chains
@@ -300,7 +320,7 @@ class _Elimination:
         """Have compounds as elements, with terms of their own, and tables between them in new slots."""
         order_ = np.concatenate([g.compounds for g in c.groups])
         often = np.concatenate([self.often[g.members[:, 0]] for g in c.groups])
-        self._have(order_, often, c.kind)
+        self._have(order_, often, c.kind, np.concatenate([self.member[g.members[:, 0]] for g in c.groups]))
         for g in c.groups:
             told = numbered(np.concatenate([self._told(members) for members in g.members.T], axis=1))
             self._add(g.compounds, compounded.single(self.xp, c.kind, g, self._of_elements), told)
@@ -308,13 +328,14 @@ class _Elimination:
         self.tables += [compounded.of_links(self.xp, t, self.tables) for t in c.links]
         self.summed.append(c)
 
-    def _have(self, new: np.ndarray, often: np.ndarray, kind: int) -> None:
-        """Have new elements, with the numbers that come next, in some order, of no terms yet."""
+    def _have(self, new: np.ndarray, often: np.ndarray, kind: int, member: np.ndarray) -> None:
+        """Have new elements, with the numbers that come next, in some order, of no terms yet, and a member of each."""
         count, single = len(new), self.single.setdefault(kind, Singles(np.zeros((0, kind))))
         added = {"kinds": np.full(count, kind), "at": np.zeros(count, int), "often": often, "stands_for": np.sort(new)}
         for name, more in added.items():
             setattr(self, name, np.concatenate([getattr(self, name), more]))
-        self.often[new] = often
+        self.member = np.concatenate([self.member, member])
+        self.often[new], self.member[new] = often, member
         self.at[new] = single.extended(count)
 
     def _sum_out_by_cases(self, c: Cases) -> None:
@@ -322,7 +343,7 @@ class _Elimination:
         xp = self.xp
         copies = np.sort(c.copies.reshape(-1))
         told, columns = numbered(self._told(c.members)), distinguished.columns(c)
-        self._have(copies, np.ones(len(copies)), c.kind)
+        self._have(copies, np.ones(len(copies)), c.kind, np.zeros(len(copies), int))
         self._add(copies, distinguished.single(xp, c, self._of_elements), told[columns])
         self._add_all(distinguished.of_single(xp, c, self.tables))
         self.tables += [distinguished.of_links(xp, c, t, self.tables) for t in c.links]

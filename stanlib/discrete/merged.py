@@ -5,7 +5,7 @@ the animals that were last seen on one occasion.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -135,7 +135,7 @@ def _merge_components(out: np.ndarray, told: np.ndarray, factors: Sequence[Facto
 
     `told` has the same number for elements whose own terms are alike, and -1 for those that are not coupled.
     """
-    component = _components(len(told), factors)
+    component = components(len(told), [f.elements for f in factors])
     inside = np.flatnonzero(told >= 0)
     inside = inside[np.argsort(component[inside], kind="stable")]
     starts = np.flatnonzero(np.diff(component[inside], prepend=-1))
@@ -166,11 +166,11 @@ def _places(number: int, f: Factor, place: np.ndarray, width: int) -> np.ndarray
     return out
 
 
-def _components(size: int, factors: Sequence[Factor]) -> np.ndarray:
-    """The least number of an element in its component, for every element."""
+def components(size: int, scopes: Iterable[np.ndarray]) -> np.ndarray:
+    """The least number of an element in its component, for every element; rows of scopes, (n, m), stand together."""
     out = np.arange(size)
-    pairs = [f.elements[:, [0, i]] for f in factors for i in range(1, f.elements.shape[1])]
-    a, b = np.concatenate(pairs).T
+    pairs = [scope[:, [0, i]] for scope in scopes for i in range(1, scope.shape[1])]
+    a, b = np.concatenate([np.zeros((0, 2), int), *pairs]).T
     while True:
         least = np.minimum(out[a], out[b])
         if (out[a] == out[b]).all():

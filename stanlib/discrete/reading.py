@@ -17,6 +17,11 @@ def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     tallies as tallies.py reads them, and (label, numbers of elements, widths, table, rows at all places or 0,
     whether it holds probabilities, in which entries the term stands or 0) of every factor.
     """
+    return read_terms(xp, arguments)[0]
+
+
+def read_terms(xp: Namespace, arguments: Sequence[Any]) -> tuple[Problem, Sequence[Any]]:
+    """The same, and the arguments of all terms."""
     count = int(arguments[0])
     variables = tuple(variables_of(arguments[1 : 1 + 4 * count]))
     size, rest = sum(v.lower.size for v in variables), arguments[1 + 4 * count :]
@@ -26,7 +31,7 @@ def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     factors = [f for i in range(0, len(rest), ARGUMENTS)
                for f in factors_of(xp, all_, kinds, *rest[i : i + ARGUMENTS])]  # fmt: skip
     problem = Problem(xp, all_, kinds, tuple(factors), len(counted))
-    return tallies.applied(problem, found) if counted else problem
+    return tallies.applied(problem, found) if counted else problem, rest
 
 
 def bounds(

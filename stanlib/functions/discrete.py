@@ -222,6 +222,23 @@ def discrete_log_sum__(xp: Namespace, *arguments: Array) -> Array:
     return elimination.log_sum(reading.read(xp, arguments))
 
 
+@variadic_function("discrete_log_sums__")
+def discrete_log_sums__(xp: Namespace, *arguments: Array) -> Array:
+    """The same for each unit that data are observed of: what no term couples with the others (discrete/units.py)."""
+    from ..discrete import units
+
+    found: Array = units.read(xp, arguments).log_sums()
+    return found
+
+
+@variadic_function("discrete_outcomes__")
+def discrete_outcomes__(xp: Namespace, variable: str, *arguments: Array) -> Array:
+    """The outcomes of a variable in the order of the units; none unless each unit has one of them."""
+    from ..discrete import units
+
+    return units.read(xp, arguments).outcomes(variable)
+
+
 @variadic_function("discrete_draw__", random=True)
 def discrete_draw__(xp: Namespace, random: Random, *arguments: Array) -> Array:
     """One draw of all discrete parameters given the terms, as one array over their elements."""

@@ -110,6 +110,9 @@ class Sites(Protocol):
     def observe_sums(self, name: str, *parts: object) -> None:
         """The same by sums, of the log densities of several observations each."""
 
+    def observe_units(self, name: str, *parts: object) -> None:
+        """The same by sums, of the log densities of what hangs together by discrete parameters."""
+
     def place(self, name: str, *parts: object) -> None:
         """The outcomes of which a site has log densities, in the order of these."""
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -13,7 +13,7 @@ from stanlib.absent import NOTHING, marked
 from stanlib.dataclass import dataclass
 from stanlib.errors import StanError
 from stanlib.metadata import Program, Variable
-from stanlib.ppl.numpyro import Sums
+from stanlib.ppl.numpyro import Sums, Units
 from stanlib.unobserved import Unobserved
 
 from ...errors import warn
@@ -94,9 +94,22 @@ def _unordered(
 
 def _without(fit: Result) -> list[Unobserved]:
     """The statements of whose data there are no log densities of single observations, in the order of the text."""
-    known = told_apart(for_numpyro(fit.module))
-    sums = summed(fit.program, (n for n, _ in _sites(fit)), known.lines)
-    return sorted(set(known.unobserved).union(sums))
+    known, sites = told_apart(for_numpyro(fit.module)), _sites(fit)
+    sums = summed(fit.program, (n for n, _ in sites), known.lines)
+    return sorted({*known.unobserved, *sums, *_summed_out(fit.program, sites, known.lines)})
+
+
+def _summed_out(
+    program: Program, sites: Sequence[tuple[str, Mapping[str, Any]]], lines: Mapping[str, int]
+) -> Iterator[Unobserved]:
+    """The statements about data among what discrete parameters are summed out of, where no site tells of any data."""
+    if not program.discrete_parameters or any(isinstance(s["fn"], Units) for _, s in sites if s["type"] == "sample"):
+        return
+    seen = {variable_of(n, program) for n, s in sites if is_observation(s)}
+    for name, line in lines.items():
+        variable = variable_of(name, program)
+        if variable in program.names("data", "transformed_data") and variable not in seen:
+            yield Unobserved(line, (variable,))
 
 
 @dataclass(frozen=True)
@@ -107,6 +120,7 @@ class _Part:
     observed: int
     size: int
     is_sums: bool  # whether there are sums among these
+    is_coupled: bool  # whether those are of what discrete parameters couple
 
     @property
     def is_whole(self) -> bool:
@@ -115,6 +129,8 @@ class _Part:
 
     def told(self) -> str:
         numbers = f"the {self.size} numbers of {self.variable}"
+        if self.is_coupled and not self.is_whole:
+            return f"holds {self.observed} log densities of {numbers}: those that discrete parameters couple are one"
         if self.is_whole:
             return f"leaves {self.variable} out: the log densities of {numbers} are one sum, and not told apart"
         if self.is_sums:
@@ -141,7 +157,7 @@ def _parts(fit: Result, absent: Mapping[str, int], places: Mapping[str, np.ndarr
     `absent` says how many of each site's values no iteration observes, `places` which numbers those are of others: one
     that is observed twice counts once.
     """
-    observed, sums, known = Counter[str](), set(), dict[str, set[int]]()
+    observed, sums, coupled, known = Counter[str](), set(), set(), dict[str, set[int]]()
     for name, site in _observed(fit):
         variable, where = variable_of(name, fit.program), places.get(name)
         if isinstance(where, np.ndarray):
@@ -152,9 +168,11 @@ def _parts(fit: Result, absent: Mapping[str, int], places: Mapping[str, np.ndarr
             observed[variable] += np.size(site["value"]) - absent[name]
         if isinstance(site["fn"], Sums):
             sums.add(variable)
+        if isinstance(site["fn"], Units):
+            coupled.add(variable)
     sizes = {n: np.size(fit.data[n]) for n in observed if n in fit.data and not isinstance(fit.data[n], tuple)}
     vectors = {v.name: _vectors(fit.data.get(v.name), v) for v in fit.program.data if not v.items}
-    return [_Part(n, observed[n], size, n in sums) for n, size in sizes.items()
+    return [_Part(n, observed[n], size, n in sums, n in coupled) for n, size in sizes.items()
             if observed[n] < size and (n in sums or observed[n] != vectors.get(n))]  # fmt: skip
 
 

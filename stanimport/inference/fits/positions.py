@@ -19,7 +19,7 @@ from numpyro import handlers
 from numpyro.distributions import Unit
 
 from stanlib.outcome_places import Told, told
-from stanlib.ppl.numpyro import Terms
+from stanlib.ppl.numpyro import Terms, Units
 from stanlib.predicted import laws_to_draw_from
 from stanlib.program import Program
 from stanlib.unknown_outcomes import moved_outcomes
@@ -60,6 +60,8 @@ def _with_outcomes(site: Mapping[str, Any], places: Told) -> Mapping[str, Any]:
     A law has its outcomes; that they come in another order than the data's is noted.
     """
     name = site["name"]
+    if isinstance(site["fn"], Units):
+        return _with_units(site, places.of(name))
     if name not in places.outcomes:
         return site
     if not isinstance(site["fn"], Terms):
@@ -68,6 +70,15 @@ def _with_outcomes(site: Mapping[str, Any], places: Told) -> Mapping[str, Any]:
     if outcomes is None or np.shape(site["value"]) != outcomes.shape:
         return {**site, UNORDERED: True}
     return {**site, "value": outcomes}
+
+
+def _with_units(site: Mapping[str, Any], outcomes: np.ndarray | None) -> Mapping[str, Any]:
+    """A site of what hangs together, (units,), where each has one outcome, (units, n), that of single observations."""
+    sums = site["fn"].log_densities
+    if outcomes is None or not outcomes.size or outcomes.size % sums.size:
+        return {**site, UNORDERED: True}
+    value = outcomes if outcomes.size == sums.size else outcomes.reshape(sums.size, -1)
+    return {**site, "fn": Terms(sums), "value": value}
 
 
 def positions(posterior: Posterior, key: jax.Array, trace: Mapping[str, Any]) -> dict[str, np.ndarray | str]:

@@ -232,6 +232,11 @@ def observe_sums(name: str, *parts: object) -> None:
     _observe(name, parts, Sums)
 
 
+def observe_units(name: str, *parts: object) -> None:
+    """The same of what hangs together by discrete parameters, each with one observation or several."""
+    _observe(name, parts, Units)
+
+
 def _observe(name: str, parts: Sequence[object], law: type[Terms]) -> None:
     require_law(name)
     (joined,) = join(parts)
@@ -275,6 +280,10 @@ class Terms(dist.Distribution):
 
 class Sums(Terms):
     """Sums of the log densities of several observations each, which are not told apart."""
+
+
+class Units(Sums):
+    """Sums over the observations that discrete parameters couple: of one each, where the model tells its outcome."""
 
 
 def total(term: object) -> Any:

@@ -196,6 +196,11 @@ def observe_sums(name: str, *parts: object) -> None:
     observe_terms(name, *parts)
 
 
+def observe_units(name: str, *parts: object) -> None:
+    """The same of what hangs together by discrete parameters."""
+    observe_terms(name, *parts)
+
+
 def place(name: str, *parts: object) -> None:
     """Nothing: of where outcomes stand NumPyro's models are asked."""
 
