@@ -129,8 +129,7 @@ class Summing:
         body, made, discrete = tallies.body, [*made, *tallies.made], {**self.discrete, **tallies.discrete}
         static, found = self.static(made), uses.depending(body, discrete)
         self.observing = self._observing(body)
-        body = by_value(without_excluded(body, discrete, static), discrete, static)
-        body = with_impossible_ones(body, found)
+        body = with_impossible_ones(by_value(without_excluded(body, discrete, static), discrete, static), found)
         declared = (*self.source.block("parameters"), *self.source.block("transformed parameters"))
         logs, body = looked_up(body, declared, discrete, found, self.names)
         body = with_guarded_logarithms(body, found)

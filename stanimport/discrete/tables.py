@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from stanlib.dataclass import dataclass
@@ -28,7 +29,7 @@ from .origins import Reading
 from .parameters import Discrete, Stmts, text, variable
 from .pinned import may_be_zero
 from .probable import is_probable, valued
-from .repeated import repeated
+from .repeated import repeated, without_loops
 from .segments import excluded, grid, numbered, segments, without_conditions
 from .sites import own_sites, with_values
 from .standing import chosen, standing
@@ -127,7 +128,8 @@ class _Builder:
     def _filled(self, before: Stmts, top: Stmts, counts: Sequence[gprob.Expr]) -> tuple[int, gprob.Expr]:
         """Declares and fills the table; how many axes it has beside those of sites, and the rows at all places."""
         none = gprob.int_const(0, self.span)
-        bare = None if self.together.told else self._without_loops(top)
+        told = self.together.told or self.term.changed
+        bare = None if told else without_loops(top, self.loops, self._is_static)
         if bare is not None:
             self._tabulate([], self._wrapped((*before, *bare), 0, True))
             return 0, none
@@ -166,14 +168,9 @@ class _Builder:
             most = gprob.Assign(self.span, gprob.Place(name, INT, self.span), longer)
             depends = uses.names_in((loop.lower, loop.upper)) & self.indices
             around = self.loops[:i] if depends else ()
-            self.made += self._renamed(self._loops(around, (most,)))
+            self.made += self._renamed(reduce(lambda body, s: (replace(s, body=body),), reversed(around), (most,)))
             out.append(here)
         return out
-
-    def _loops(self, loops: Sequence[gprob.For], body: Stmts) -> Stmts:
-        for loop in reversed(loops):
-            body = (replace(loop, body=body),)
-        return body
 
     def _is_partial(self) -> bool:
         """Whether loops differ in length, or branches in them that data decide leave the term out."""
@@ -356,21 +353,6 @@ class _Builder:
         for name, copy in self.copies.items():
             sized = self.sizes[name]
             yield gprob.Declare(self.span, copy, sized, None, variable(sized.type, self.span, name))
-
-    def _without_loops(self, top: Stmts) -> Stmts | None:
-        """The statements inside the loops, if they are the same in all iterations."""
-        if not self.loops or self.term.changed:
-            return None
-        body, keys = top, len(self.loops)
-        while len(body) == 1:
-            s = body[0]
-            if isinstance(s, gprob.For) and keys and s.name in self.indices:
-                body, keys = s.body, keys - 1
-            elif isinstance(s, gprob.If) and self._is_static(s.condition) and not (s.then and s.otherwise):
-                body = s.then or s.otherwise
-            else:
-                break
-        return None if keys or uses.mentions(body, self.indices) else body
 
     def _nested(self, body: Stmts, level: int) -> Stmts:
         out: list[gprob.Stmt] = []

@@ -37,6 +37,7 @@ def _divided(e: gprob.Apply) -> tuple[Sequence[gprob.Expr], Sequence[gprob.Expr]
 
 
 def _told(s: gprob.Stmt, names: set[str]) -> Iterator[gprob.Stmt]:
+    """A statement; behind what all units add to the target, which outcomes that is of."""
     if not isinstance(s, gprob.Factor) or s.place or not is_units(s.value):
         yield s
         return

@@ -1,21 +1,20 @@
-"""Sums over all values of discrete variables, in logarithms, and draws of the variables from what the sums leave.
+"""Sums over all values of discrete variables, in logarithms.
 
 An impossible assignment has a term of -inf; it counts for nothing in the sum, and its gradient is 0.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..arrays import namespace
 from ..arrays.base import Array, Namespace, Real
-from ..random.base import Random
 from . import absorbing, alone, chained, compounded, convolved, distinguished, merged, order, swept, tails
 from .asking import asked
 from .cases import Cases
-from .chained import Around, Choose, SummedChains
+from .chained import Around, SummedChains
 from .chains import Chains
 from .compounds import Compounds
 from .free import without_terms
@@ -36,7 +35,7 @@ def log_sum(problem: Problem) -> Array:
     Raises:
         StanUnsupportedError: where a table would have too many entries.
     """
-    out: Array = _Elimination(problem, _log_sum_exp).run()[0]
+    out: Array = Elimination(problem, log_sum_exp).run()[0]
     return out
 
 
@@ -48,7 +47,7 @@ def log_sums(problem: Problem) -> list[tuple[np.ndarray, Any]]:
     Raises:
         StanUnsupportedError: where a table would have too many entries.
     """
-    elimination = _Elimination(problem, _log_sum_exp, components=False, apart=True)
+    elimination = Elimination(problem, log_sum_exp, components=False, apart=True)
     elimination.run()
     assert elimination.apart is not None
     return elimination.apart
@@ -56,66 +55,21 @@ def log_sums(problem: Problem) -> list[tuple[np.ndarray, Any]]:
 
 def log_max(problem: Problem) -> Any:
     """The largest term of that sum."""
-    return _Elimination(problem, _largest).run()[0]
+    return Elimination(problem, largest).run()[0]
 
 
-def drawn(problem: Problem, random: Random) -> Any:
-    """Positions on their axes, one per element, of one draw from the law that the terms are the logarithms of."""
-    return _backward(problem, _log_sum_exp, _inverted, random.uniform)
-
-
-def most_probable(problem: Problem) -> Any:
-    """The positions of the largest term."""
-    return _backward(problem, _largest, lambda xp, logs, u: xp.argmax(logs, axis=-1), np.zeros)
-
-
-def _inverted(xp: Namespace, logs: Real, u: Any) -> Array:
-    """The first position at which the sums of the weights exceed u times their total."""
-    most = xp.max(logs, axis=-1, keepdims=True)
-    sums = xp.cumsum(xp.exp(logs - xp.where(xp.isfinite(most), most, 0.0)), axis=-1)
-    sums, u = xp.convert((sums, u))
-    return xp.sum(xp.integer(sums[..., :-1] <= u[..., None] * sums[..., -1:]), axis=-1)
-
-
-def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[tuple[int, ...]], Any]) -> Any:
-    """The elements in the order against that of their elimination, each given its neighbours."""
-    elimination = _Elimination(problem, reduce, components=False)  # each of those is drawn by itself
-    xp, summed = problem.xp, elimination.run()[1]
-    values: Any = np.maximum(elimination.known, 0)
-    values = np.concatenate([values, np.zeros(len(elimination.kinds) - len(values), int)])
-    for s in reversed(summed):
-        if isinstance(s, Compounds):
-            values = compounded.with_members(xp, s, values)
-            continue
-        if isinstance(s, Cases):
-            values = distinguished.with_members(xp, s, values)
-            continue
-        if isinstance(s, SummedChains):
-            values = chained.with_chains(xp, s, values, choose, uniform)
-            continue
-        if isinstance(s, convolved.SummedTallies):
-            values = convolved.drawn(xp, s, values, choose, uniform)
-            continue
-        if isinstance(s, swept.SummedSweep):
-            for step, found in zip(s.sweep.steps, swept.positions(xp, s, choose, uniform)):
-                values = xp.at_set(values, step.elements.reshape(-1), xp.reshape(found, (step.elements.size,)))
-            continue
-        values = alone.with_elements(xp, s, elimination.stands_for, values, choose, uniform)
-    return values[: len(problem.kinds)]
-
-
-def _log_sum_exp(xp: Namespace, x: Real, axis: int = 1) -> Array:
+def log_sum_exp(xp: Namespace, x: Real, axis: int = 1) -> Array:
     return xp.log_of_sum(x, axis)
 
 
-def _largest(xp: Namespace, x: Real, axis: int = 1) -> Array:
+def largest(xp: Namespace, x: Real, axis: int = 1) -> Array:
     return xp.max(x, axis=axis)
 
 
 _Summed = alone.Summed | Compounds | Cases | SummedChains | swept.SummedSweep | convolved.SummedTallies
 
 
-class _Elimination:
+class Elimination:
     """One run along a plan: tables by slot, and the terms of single elements by the length of their axes.
 
     Elements with but one possible value, `known`, take no part in it. Where components are told `apart`, what each of
@@ -128,7 +82,7 @@ class _Elimination:
         self.xp, self.problem, self.reduce = problem.xp, problem, reduce
         self.apart: list[tuple[np.ndarray, Any]] | None = [] if apart else None
         self.member = np.arange(len(problem.kinds))  # an element of the program in every compound
-        self.sum_only, self.tails = components and reduce is _log_sum_exp, None
+        self.sum_only, self.tails = components and reduce is log_sum_exp, None
         possible = Possible(problem)
         self.counted = np.array([e for t in problem.tallies for e in (t.element, *t.members)], int)
         possible.unknown = self.member if apart else self.counted

@@ -242,7 +242,7 @@ def discrete_outcomes__(xp: Namespace, variable: str, *arguments: Array) -> Arra
 @variadic_function("discrete_draw__", random=True)
 def discrete_draw__(xp: Namespace, random: Random, *arguments: Array) -> Array:
     """One draw of all discrete parameters given the terms, as one array over their elements."""
-    from ..discrete import asking, elimination, problem, reading
+    from ..discrete import asking, backward, problem, reading
 
     found = reading.read(xp, arguments)
 
@@ -252,7 +252,7 @@ def discrete_draw__(xp: Namespace, random: Random, *arguments: Array) -> Array:
         if given and all(v.name in given for v in found.own):
             return problem.joined(found.own, given)
         with asking.given_some(found.own):
-            places = elimination.most_probable(found) if question.mode else elimination.drawn(found, random)
+            places = backward.most_probable(found) if question.mode else backward.drawn(found, random)
             return problem.replaced(found.own, found.values(places), given)
 
     values: Array = asking.at_sites(found.own, draw)

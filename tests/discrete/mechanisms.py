@@ -66,7 +66,7 @@ def counted(used: Counter[str]) -> Iterator[None]:
         (merged, "representatives", lambda out, a: "merged" if (out != np.arange(len(out))).any() else ""),
         (elimination, "without_terms", lambda out, a: "free" if out else ""),
         (elimination, "shared", lambda out, a: "shared" if out is not None else ""),
-        (elimination._Elimination, "_take", lambda out, a: type(a[1]).__name__),
+        (elimination.Elimination, "_take", lambda out, a: type(a[1]).__name__),
         (chained, "sums_alone", lambda out, a: "probable" if a[3].probabilities is not None else ""),
         (whole.Saved, "worth", lambda out, a: "known left in" if out else ""),
     ]  # fmt: skip

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stanlib.discrete import compounds, elimination, order, sweeps, wholes
+from stanlib.discrete import backward, compounds, elimination, order, sweeps, wholes
 from stanlib.discrete.possible import left_possible
 
 
@@ -24,9 +24,9 @@ def from_now_on(monkeypatch):
 def agree(problem, kind, monkeypatch):
     """Sums, maxima and modes by steps of a kind are those in rounds."""
     assert any(isinstance(s, kind) for s in steps_of(problem))
-    found = elimination.log_sum(problem), elimination.log_max(problem), elimination.most_probable(problem)
+    found = elimination.log_sum(problem), elimination.log_max(problem), backward.most_probable(problem)
     from_now_on(monkeypatch)
     assert not any(isinstance(s, kind) for s in steps_of(problem))
     np.testing.assert_allclose(found[0], elimination.log_sum(problem), rtol=1e-12)
     np.testing.assert_allclose(found[1], elimination.log_max(problem), rtol=1e-12)
-    np.testing.assert_array_equal(found[2], elimination.most_probable(problem))
+    np.testing.assert_array_equal(found[2], backward.most_probable(problem))

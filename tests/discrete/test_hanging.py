@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from stanlib.arrays import numpy as xp
-from stanlib.discrete import chains, compounds, elimination, hanging, order
-from stanlib.discrete.merged import _components
+from stanlib.discrete import backward, chains, compounds, elimination, hanging, order
+from stanlib.discrete.merged import components
 from stanlib.discrete.possible import Possible
 from stanlib.discrete.problem import Factor, Problem, Variable
 from tests.discrete.rounds import steps_of
@@ -108,7 +108,7 @@ def plans_anew():
 def hung(problem):
     """The factors that are left, and the elements that are not, of a problem whose elements are all unknown."""
     left = np.ones(len(problem.kinds), bool)
-    factors, summed = hanging.without_hanging(xp, Possible(problem), left, problem.factors, elimination._log_sum_exp)
+    factors, summed = hanging.without_hanging(xp, Possible(problem), left, problem.factors, elimination.log_sum_exp)
     return factors, summed, np.flatnonzero(~left)
 
 
@@ -118,7 +118,7 @@ def test_sums_and_the_most_probable(name):
     terms, all_ = logs(problem)
     np.testing.assert_allclose(elimination.log_sum(problem), np.logaddexp.reduce(terms), rtol=1e-13)
     np.testing.assert_allclose(elimination.log_max(problem), terms.max(), rtol=1e-13)
-    np.testing.assert_array_equal(elimination.most_probable(problem), all_[terms.argmax()])
+    np.testing.assert_array_equal(backward.most_probable(problem), all_[terms.argmax()])
 
 
 @pytest.mark.slow
@@ -134,7 +134,7 @@ def test_draws(name):
         def uniform(self, shape):
             return rng.random(shape)
 
-    draws = np.array([elimination.drawn(problem, Uniform()) for _ in range(count)])
+    draws = np.array([backward.drawn(problem, Uniform()) for _ in range(count)])
     one = lambda x, v: (x == v).astype(float)
     for i, kind in enumerate(problem.kinds):
         for v, u in itertools.product(range(kind), range(problem.kinds[i - 1])):
@@ -171,7 +171,7 @@ def test_complete_components_are_one_element():
     steps = steps_of(of(found, [[2] * 21, [2] * 35]))
     whole = [s for s in steps if isinstance(s, compounds.Compounds)]
     assert [(s.kind, s.count, len(s.links)) for s in whole] == [(8, 7, 0)]
-    assert len(np.unique(_components(21, [f for f in found if f.elements.shape[1] > 1])[:21])) == 7
+    assert len(np.unique(components(21, [f.elements for f in found])[:21])) == 7
 
 
 @pytest.mark.sampled(4)

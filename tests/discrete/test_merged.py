@@ -69,13 +69,13 @@ def test_the_sum_over_all_assignments(name):
 def eliminated(monkeypatch):
     """The numbers of elements that are summed out, of every sum from now on."""
     found = []
-    run = elimination._Elimination.run
+    run = elimination.Elimination.run
 
     def spy(self):
         found.append(int(self.left.sum()))
         return run(self)
 
-    monkeypatch.setattr(elimination._Elimination, "run", spy)
+    monkeypatch.setattr(elimination.Elimination, "run", spy)
     return found
 
 
