@@ -20,8 +20,8 @@ def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     return read_terms(xp, arguments)[0]
 
 
-def read_terms(xp: Namespace, arguments: Sequence[Any]) -> tuple[Problem, Sequence[Any]]:
-    """The same, and the arguments of all terms."""
+def read_terms(xp: Namespace, arguments: Sequence[Any]) -> tuple[Problem, Sequence[Any], Sequence[tallies.Tally]]:
+    """The same, the arguments of all terms, and what is counted from elements, whether that stays a tally or not."""
     count = int(arguments[0])
     variables = tuple(variables_of(arguments[1 : 1 + 4 * count]))
     size, rest = sum(v.lower.size for v in variables), arguments[1 + 4 * count :]
@@ -31,7 +31,7 @@ def read_terms(xp: Namespace, arguments: Sequence[Any]) -> tuple[Problem, Sequen
     factors = [f for i in range(0, len(rest), ARGUMENTS)
                for f in factors_of(xp, all_, kinds, *rest[i : i + ARGUMENTS])]  # fmt: skip
     problem = Problem(xp, all_, kinds, tuple(factors), len(counted))
-    return tallies.applied(problem, found) if counted else problem, rest
+    return tallies.applied(problem, found) if counted else problem, rest, found
 
 
 def bounds(

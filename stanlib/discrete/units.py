@@ -19,6 +19,7 @@ from .factors import ARGUMENTS
 from .merged import components
 from .problem import Problem, sum_of
 from .reading import read_terms
+from .tallies import Tally
 
 LAW, UNKNOWN = "", "?"  # in place of the name of a variable: of a discrete parameter itself, and of what is not known
 TOLD = 3  # arguments of each term before those of `discrete_log_sum__`
@@ -45,8 +46,8 @@ def read(xp: Namespace, arguments: Sequence[Any]) -> "Units":
     That is a name, the outcomes, and a number of the statement.
     """
     end = 1 + TOLD * int(arguments[0])
-    problem, terms = read_terms(xp, arguments[end:])
-    return Units(problem, arguments[1:end], terms)
+    problem, terms, tallies = read_terms(xp, arguments[end:])
+    return Units(problem, arguments[1:end], terms, tallies)
 
 
 class Units:
@@ -56,40 +57,44 @@ class Units:
         problem: the terms as factors.
         observed: what is told of each term.
         terms: their arguments.
+        tallies: what is counted from elements.
     """
 
-    def __init__(self, problem: Problem, observed: Sequence[Any], terms: Sequence[Any]):
-        self.problem = problem
-        counted = [np.array([(t.element, *t.members)]) for t in problem.tallies]
-        self.of = components(len(problem.kinds), [*(f.elements for f in problem.factors), *counted])
-        numbers = terms[1::ARGUMENTS]
+    def __init__(self, problem: Problem, observed: Sequence[Any], terms: Sequence[Any], tallies: Sequence[Tally]):
+        self.problem, numbers = problem, [_rows(n) for n in terms[1::ARGUMENTS]]
+        counted = [np.array([(t.element, *t.members)]) for t in (*tallies, *problem.tallies)]
+        read = [np.where(rows > 0, rows, rows.max(axis=1, keepdims=True, initial=1)) - 1 for rows in numbers]
+        self.of = components(len(problem.kinds), [*read, *(f.elements for f in problem.factors), *counted])
+        self.are_known = all(f.elements.shape[1] > 0 for f in problem.factors)
         told = zip(observed[::TOLD], observed[1::TOLD], observed[2::TOLD])
         self.observed = [Observed(*one, *self._places(n)) for one, n in zip(told, numbers)]
         each = [o.units for o in self.observed if o.variable != LAW]
         self.numbers = np.unique(np.concatenate([np.zeros(0, int), *each]))
 
-    def _places(self, numbers: object) -> tuple[int, np.ndarray, np.ndarray]:
+    def _places(self, rows: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
         """How many places a term has, those at which it stands and reads elements, and the unit of each."""
-        numbers = np.asarray(numbers, int)
-        rows = numbers.reshape(math.prod(numbers.shape[:-1]), numbers.shape[-1])
         places = np.flatnonzero((rows != 0).all(axis=1) & (rows > 0).any(axis=1))
         return len(rows), places, self.of[rows[places].max(axis=1, initial=1) - 1]
 
     def log_sums(self) -> Any:
-        """The log density of the data of each unit, (units,)."""
+        """The log density of the data of each unit, (units,); one of all if terms of known elements are not told apart."""
+        if not self.are_known:
+            return self.problem.xp.reshape(elimination.log_sum(self.problem), (1,))
         if not len(self.numbers):
             return np.zeros(0)
         xp, found = self.problem.xp, elimination.log_sums(self.problem)
         at = np.concatenate([self.of[elements] for elements, _ in found])
         sums = xp.concatenate([*xp.convert((np.zeros(1), *(s for _, s in found)))])  # 0 for what is nowhere
-        where = [1 + np.flatnonzero(at == unit) for unit in self.numbers]
-        turns = (np.array([w[i] if i < len(w) else 0 for w in where]) for i in range(max(map(len, where))))
+        order = np.argsort(at, kind="stable")
+        first, last = (np.searchsorted(at[order], self.numbers, side) for side in ("left", "right"))
+        where = (first + i for i in range(max(1, int((last - first).max()))))
+        turns = (np.where(w < last, 1 + order[np.minimum(w, len(order) - 1)], 0) for w in where)
         return reduce(partial(sum_of, xp), (xp.get(sums, (turn,)) for turn in turns))
 
     def outcomes(self, variable: str) -> np.ndarray:
         """The outcomes of a variable in the order of the units, (units, n); none unless each unit has one of them."""
         mine = [o for o in self.observed if o.variable == variable]
-        if any(isinstance(o.outcomes, str) for o in mine):
+        if not self.are_known or any(isinstance(o.outcomes, str) for o in mine):
             return np.zeros(0)
         found: dict[tuple[int, int], tuple[int, np.ndarray]] = {}  # by statement and place the unit and the outcome
         for o in mine:
@@ -100,3 +105,9 @@ class Units:
         if not same or not np.array_equal(np.sort(units), self.numbers):
             return np.zeros(0)
         return np.stack([row for _, row in found.values()])[np.argsort(units)]
+
+
+def _rows(numbers: object) -> np.ndarray:
+    """The numbers of the elements that a term reads, by place; 0 where it does not stand, -1 where it reads none."""
+    given = np.asarray(numbers, int)
+    return given.reshape(math.prod(given.shape[:-1]), given.shape[-1])

@@ -22,6 +22,9 @@ GROUPS = np.array([1, 1, 2, 2, 3, 3, 3])
 CHOSEN = np.array([1, 0, 0, 1, 1, 0, 1])
 SEEN = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 1], [0, 0, 0], [0, 1, 0]])
 ROWS, SCALE = RNG.normal(size=(N, 2)), np.array([[1.0, 0.3], [0.3, 2.0]])
+WEIGHTS = np.array([0.7, -1.1, 2.0])
+LEAST, MOST = np.zeros((N, 3), int), np.ones((N, 3), int)  # of elements, of which those of the second number are known
+LEAST[1], MOST[2, 2], LEAST[4, :2] = 1, 0, 1
 SERIES = RNG.normal(size=(3, 5))
 VALUES = {
     "mu": np.array([-0.4, 0.9]), "s": np.array(1.3), "p": np.array(0.35), "q": np.array(0.6), "l": np.array(2.2),
@@ -78,10 +81,19 @@ def of_own_laws():
     return logsumexp(np.log(VALUES["th"][GROUPS - 1]) + norm.logpdf(Y[:, None], VALUES["mu"], VALUES["s"]), axis=1)
 
 
-def of_sums():
-    c = np.arange(5)
-    logs = binom.logpmf(c, 4, VALUES["p"]) + norm.logpdf(Y[:, None], VALUES["c"] * c, VALUES["s"])
+def of_sums(size):
+    c = np.arange(size + 1)
+    logs = binom.logpmf(c, size, VALUES["p"]) + norm.logpdf(Y[:, None], VALUES["c"] * c, VALUES["s"])
     return logsumexp(logs, axis=1)
+
+
+def of_products():
+    """Of the numbers of Y, each with three elements, of which some are known."""
+    states = np.array(np.meshgrid(*[[0, 1]] * 3, indexing="ij")).reshape(3, -1).T
+    prior = bernoulli.logpmf(states, VALUES["p"]).sum(axis=1)
+    logs = prior + norm.logpdf(Y[:, None], states @ WEIGHTS, VALUES["s"])
+    possible = ((states >= LEAST[:, None]) & (states <= MOST[:, None])).all(axis=2)
+    return logsumexp(np.where(possible, logs, -np.inf), axis=1)
 
 
 def of_known():
@@ -141,7 +153,21 @@ CASES = {
     "sums of several": ("""data { int N; vector[N] y; } parameters { real c; real<lower=0> s;
         real<lower=0, upper=1> p; array[N, 4] int<lower=0, upper=1> z; } model {
         for (n in 1:N) { z[n] ~ bernoulli(p); y[n] ~ normal(c * sum(z[n]), s); } }""",
-        {"N": N, "y": Y}, {"y": of_sums()}),
+        {"N": N, "y": Y}, {"y": of_sums(4)}),
+    "sums of two": ("""data { int N; vector[N] y; } parameters { real c; real<lower=0> s;
+        real<lower=0, upper=1> p; array[N, 2] int<lower=0, upper=1> z; } model {
+        for (n in 1:N) { z[n] ~ bernoulli(p); y[n] ~ normal(c * sum(z[n]), s); } }""",
+        {"N": N, "y": Y}, {"y": of_sums(2)}),
+    "slices, some of them known": ("""data { int N; vector[N] y; vector[3] w; array[N, 3] int lo;
+        array[N, 3] int up; } parameters { real<lower=0> s; real<lower=0, upper=1> p;
+        array[N, 3] int<lower=lo, upper=up> z; } model { for (n in 1:N) { z[n] ~ bernoulli(p);
+        y[n] ~ normal(dot_product(w, to_vector(z[n])), s); } }""",
+        {"N": N, "y": Y, "w": WEIGHTS, "lo": LEAST, "up": MOST}, {"y": of_products()}),
+    "elements, some of them known": ("""data { int N; vector[N] y; vector[3] w; array[N, 3] int lo;
+        array[N, 3] int up; } parameters { real<lower=0> s; real<lower=0, upper=1> p;
+        array[N, 3] int<lower=lo, upper=up> z; } model { for (n in 1:N) { z[n] ~ bernoulli(p);
+        y[n] ~ normal(w[1] * z[n, 1] + w[2] * z[n, 2] + w[3] * z[n, 3], s); } }""",
+        {"N": N, "y": Y, "w": WEIGHTS, "lo": LEAST, "up": MOST}, {"y": of_products()}),
     "series": ("""data { int R; int T; array[R] vector[T] y; } parameters { ordered[2] mu; array[2] simplex[2] A;
         simplex[2] pi; array[R, T] int<lower=1, upper=2> z; } model { for (r in 1:R) { z[r, 1] ~ categorical(pi);
         for (t in 2:T) z[r, t] ~ categorical(A[z[r, t - 1]]); for (t in 1:T) y[r, t] ~ normal(mu[z[r, t]], 1); } }""",
