@@ -77,7 +77,7 @@ class Units:
         return len(rows), places, self.of[rows[places].max(axis=1, initial=1) - 1]
 
     def log_sums(self) -> Any:
-        """The log density of the data of each unit, (units,); of all together where known elements are not told apart."""
+        """The log density of the data of each unit, (units,); of all together where known elements hide some."""
         if not self.are_known:
             return self.problem.xp.reshape(elimination.log_sum(self.problem), (1,))
         if not len(self.numbers):

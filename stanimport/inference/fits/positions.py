@@ -60,7 +60,7 @@ def _with_outcomes(site: Mapping[str, Any], places: Told) -> Mapping[str, Any]:
     A law has its outcomes; that they come in another order than the data's is noted.
     """
     name = site["name"]
-    if isinstance(site["fn"], Units):
+    if isinstance(site.get("fn"), Units):
         return _with_units(site, places.of(name))
     if name not in places.outcomes:
         return site
