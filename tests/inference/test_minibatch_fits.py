@@ -40,7 +40,7 @@ def line_posterior():
     return covariance @ design.T @ given["y"], covariance
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_a_fit_of_batches_is_that_of_all_data(backend):
     line, (mean, covariance) = stanimport.loads(LINE, backend=backend), line_posterior()
