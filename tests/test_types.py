@@ -44,7 +44,6 @@ def found() -> Counter[str]:
     return counted
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", dict.fromkeys(map(package, modules())))
 def test_a_package_leaves_no_more_types_open(name):
     assert found()[name] <= MOST.get(name, 0)

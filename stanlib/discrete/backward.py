@@ -34,7 +34,7 @@ def _inverted(xp: Namespace, logs: Real, u: Any) -> Array:
     return xp.sum(xp.integer(sums[..., :-1] <= u[..., None] * sums[..., -1:]), axis=-1)
 
 
-def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[tuple[int, ...]], Any]) -> Any:
+def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[tuple[int, ...]], object]) -> Any:
     """The elements in the order against that of their elimination, each given its neighbours."""
     elimination = Elimination(problem, reduce, components=False)  # each of those is drawn by itself
     xp, summed = problem.xp, elimination.run()[1]

@@ -39,7 +39,7 @@ def log_sum(problem: Problem) -> Array:
     return out
 
 
-def log_sums(problem: Problem) -> list[tuple[np.ndarray, Any]]:
+def log_sums(problem: Problem) -> list[tuple[np.ndarray, Array]]:
     """Elements, and what the components that each of them stands in come to: the logarithms of sums, (elements,).
 
     Those of all elements together are all components.
@@ -80,7 +80,7 @@ class Elimination:
 
     def __init__(self, problem: Problem, reduce: Any, components: bool = True, apart: bool = False):
         self.xp, self.problem, self.reduce = problem.xp, problem, reduce
-        self.apart: list[tuple[np.ndarray, Any]] | None = [] if apart else None
+        self.apart: list[tuple[np.ndarray, Array]] | None = [] if apart else None
         self.member = np.arange(len(problem.kinds))  # an element of the program in every compound
         self.sum_only, self.tails = components and reduce is log_sum_exp, None
         possible = Possible(problem)

@@ -11,8 +11,10 @@ from . import tallies
 from .factors import ARGUMENTS, factors_of
 from .problem import Problem, variables_of
 
+Arguments = Sequence[Any]  # of a call in translated code
 
-def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
+
+def read(xp: Namespace, arguments: Arguments) -> Problem:
     """From the arguments of a call: the number of variables, (name, numbers of elements, lower, upper) of each, the
     tallies as tallies.py reads them, and (label, numbers of elements, widths, table, rows at all places or 0,
     whether it holds probabilities, in which entries the term stands or 0) of every factor.
@@ -20,7 +22,7 @@ def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     return read_terms(xp, arguments)[0]
 
 
-def read_terms(xp: Namespace, arguments: Sequence[Any]) -> tuple[Problem, Sequence[Any], Sequence[tallies.Tally]]:
+def read_terms(xp: Namespace, arguments: Arguments) -> tuple[Problem, Sequence[Array], Sequence[tallies.Tally]]:
     """The same, the arguments of all terms, and what is counted from elements, whether that stays a tally or not."""
     count = int(arguments[0])
     variables = tuple(variables_of(arguments[1 : 1 + 4 * count]))
@@ -35,7 +37,7 @@ def read_terms(xp: Namespace, arguments: Sequence[Any]) -> tuple[Problem, Sequen
 
 
 def bounds(
-    how: str, start: int, numbers: object, starts: int, arguments: Sequence[Any]
+    how: str, start: int, numbers: object, starts: int, arguments: Arguments
 ) -> tuple[Array | int, Array | int]:
     """The least and the greatest values of tallies, from the variables and the tables."""
     count = int(arguments[0])

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from . import elimination
 from .factors import ARGUMENTS
 from .merged import components
@@ -33,14 +33,14 @@ class Observed(NamedTuple):
     """
 
     variable: str
-    outcomes: Any
+    outcomes: Array
     statement: int
     size: int
     places: np.ndarray
     units: np.ndarray
 
 
-def read(xp: Namespace, arguments: Sequence[Any]) -> "Units":
+def read(xp: Namespace, arguments: Sequence[Array]) -> "Units":
     """From the number of terms, what is told of each of them, and the arguments of `discrete_log_sum__`.
 
     That is a name, the outcomes, and a number of the statement.
@@ -60,7 +60,7 @@ class Units:
         tallies: what is counted from elements.
     """
 
-    def __init__(self, problem: Problem, observed: Sequence[Any], terms: Sequence[Any], tallies: Sequence[Tally]):
+    def __init__(self, problem: Problem, observed: Sequence[Any], terms: Sequence[Array], tallies: Sequence[Tally]):
         self.problem, numbers = problem, [_rows(n) for n in terms[1::ARGUMENTS]]
         counted = [np.array([(t.element, *t.members)]) for t in (*tallies, *problem.tallies)]
         read = [np.where(rows > 0, rows, rows.max(axis=1, keepdims=True, initial=1)) - 1 for rows in numbers]
@@ -76,7 +76,7 @@ class Units:
         places = np.flatnonzero((rows != 0).all(axis=1) & (rows > 0).any(axis=1))
         return len(rows), places, self.of[rows[places].max(axis=1, initial=1) - 1]
 
-    def log_sums(self) -> Any:
+    def log_sums(self) -> Array:
         """The log density of the data of each unit, (units,); of all together where known elements hide some."""
         if not self.are_known:
             return self.problem.xp.reshape(elimination.log_sum(self.problem), (1,))

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LikelihoodWarning"]
 
+Sites = Sequence[tuple[str, Mapping[str, Any]]]  # of a trace, by name
+
 
 class LikelihoodWarning(RuntimeWarning):
     """A log likelihood in which some numbers of the observed data have no part."""
@@ -100,7 +102,7 @@ def _without(fit: Result) -> list[Unobserved]:
 
 
 def _summed_out(
-    program: Program, sites: Sequence[tuple[str, Mapping[str, Any]]], lines: Mapping[str, int]
+    program: Program, sites: Sites, lines: Mapping[str, int]
 ) -> Iterator[Unobserved]:
     """The statements about data among what discrete parameters are summed out of, where no site tells of any data."""
     if not program.discrete_parameters or any(isinstance(s["fn"], Units) for _, s in sites if s["type"] == "sample"):
@@ -184,12 +186,12 @@ def _vectors(datum: object, variable: Variable) -> int | None:
     return None if shape is None else math.prod(shape[:-axes])
 
 
-def _observed(fit: Result) -> list[tuple[str, Mapping[str, Any]]]:
+def _observed(fit: Result) -> Sites:
     """The sites that observe data; of their values the shapes are known."""
     return [(n, s) for n, s in _sites(fit) if is_observation(s)]
 
 
-def _sites(fit: Result) -> list[tuple[str, Mapping[str, Any]]]:
+def _sites(fit: Result) -> Sites:
     """All sites of a fit's model."""
     found: list[tuple[str, Mapping[str, Any]]] = []
     posterior = posterior_of(fit)

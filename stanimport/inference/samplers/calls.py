@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ..executables import Executable
     from ..programs import Program
 
+Arrays = Sequence[Any]  # that a tree travels as
+
 SMALL = 4096  # numbers beyond which copying them costs more than a call has around it
 
 
@@ -53,7 +55,7 @@ class Bundle:
         self._parts = [real for real in (True, False) if any(p.real is real for p in self._places)]
         self.is_small = sum(self._sizes.values()) <= SMALL and all(a.dtype.kind in "fbiu" for a in arrays)
 
-    def closed(self, tree: Any) -> list[Any]:
+    def closed(self, tree: Any) -> Arrays:
         """The arrays that a tree of NumPy's travels as."""
         leaves: list[Any] = [reduce(getitem, path, tree) for path in self._paths]
         if not self.is_small:
@@ -66,7 +68,7 @@ class Bundle:
                 made[real][start] = leaf
         return list(made.values())
 
-    def traced(self, xp: Any, tree: object) -> list[Any]:
+    def traced(self, xp: Any, tree: object) -> Arrays:
         """The same of a tree of another array library's."""
         leaves = nested.leaves(tree)
         if not self.is_small:
@@ -78,7 +80,7 @@ class Bundle:
         """Which of the leaves stands at a path of indices."""
         return self._paths.index(path)
 
-    def changed(self, arrays: Sequence[Any], number: int, leaf: np.ndarray) -> list[Any]:
+    def changed(self, arrays: Arrays, number: int, leaf: np.ndarray) -> Arrays:
         """The arrays of a tree that has another leaf here, of real numbers."""
         made = list(arrays)
         if not self.is_small:
@@ -89,7 +91,7 @@ class Bundle:
         made[0][start:end] = np.ravel(leaf)
         return made
 
-    def leaf(self, arrays: Sequence[Any], number: int) -> np.ndarray:
+    def leaf(self, arrays: Arrays, number: int) -> np.ndarray:
         """One leaf of the tree that travels as these arrays, of real numbers."""
         if not self.is_small:
             return np.asarray(arrays[number])
@@ -118,11 +120,11 @@ class Calls:
         self._point = self.arguments.number(1, 1, 0)
         self._latest = [self.chain.number(3, i) for i in range(len(State._fields))]
 
-    def at(self, given: Sequence[Any], points: np.ndarray) -> list[Any]:
+    def at(self, given: Arrays, points: np.ndarray) -> Arrays:
         """The arrays of a call that begins at other points, of what travels as these."""
         return self.arguments.changed(given, self._point, points)
 
-    def latest(self, made: Sequence[Any]) -> State:
+    def latest(self, made: Arrays) -> State:
         """Where a call last evaluated the density, of the arrays that a chain travels as."""
         return State(*(self.chain.leaf(made, number) for number in self._latest))
 
@@ -153,11 +155,11 @@ class Bound:
         known = map(np.asarray, chain) if self.calls.chain.is_small else chain
         return self.calls.chain.opened(known), points, numbers
 
-    def state_at(self, given: Sequence[Any], points: np.ndarray) -> State:
+    def state_at(self, given: Arrays, points: np.ndarray) -> State:
         """The state at points, to which transitions of no length lead that travel as these arrays."""
         return self.calls.latest(self._made(self.calls.at(given, points)))
 
-    def _made(self, arrays: Sequence[Any]) -> Sequence[Any]:
+    def _made(self, arrays: Arrays) -> Arrays:
         if self.placed is None:
             self.placed = self.program.placed(self.constants)
-        return cast(Sequence[Any], self.program(self.placed, *arrays))
+        return cast(Arrays, self.program(self.placed, *arrays))

@@ -17,7 +17,7 @@ from ..precision import Streams
 from ..running.progress import Progress
 from . import adaptation, curvature, low_rank, stranding
 from .adaptation import Segment
-from .calls import Bound, Calls
+from .calls import Arrays, Bound, Calls
 from .chains import Stop, in_pieces, room_for, room_of
 from .journal import Journal
 from .metric import Metric, estimate, shrunk
@@ -64,7 +64,7 @@ class NutsSampler:
         journal: where to keep what is made, and to go on with what it holds.
     """
 
-    _resting: list[Any] | None = None
+    _resting: Arrays | None = None
 
     def __init__(
         self, density: Callable[[Any, Any], Any], size: int, settings: Settings, lanes: int = 0, metric: Any = None,
@@ -246,7 +246,7 @@ class NutsSampler:
             out += self._parts(program.state_at(self._still(program, [rows[i] for i in mine]), here))
         return out[: len(points)]
 
-    def _still(self, program: Bound, rows: Sequence[int]) -> list[Any]:
+    def _still(self, program: Bound, rows: Sequence[int]) -> Arrays:
         """What calls travel as whose steps have no length; made once if no chain has data of its own."""
         if self._resting is not None and not self.varying:
             return self._resting
