@@ -143,7 +143,7 @@ class Summing:
         """What is known of the data that terms observe, where units are to be told apart."""
         blocks = (s for b in _STATIC_BLOCKS for s in self.source.block(b))
         data = {s.name: s.site for s in blocks if isinstance(s, gprob.Declare) and s.site is not None}
-        return Observing.of(body, data) if self.apart else None
+        return Observing.of(body, data, self.discrete.keys()) if self.apart else None
 
     def sizes(self) -> dict[str, gprob.Sized]:
         """The declarations of variables before the model."""

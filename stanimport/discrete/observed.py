@@ -31,21 +31,22 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Observing:
-    """The names of the data, by symbol, and the statements of a program's own laws, by where they stand.
+    """The names of the data, by symbol, the discrete parameters, and a program's own laws, by where they stand.
 
     Other statements may have come in the places of those since, for all values of what is summed out.
     """
 
     data: Mapping[str, str]
+    discrete: Set[str]
     laws: Mapping[Span, typed.Tilde | None]
 
     @staticmethod
-    def of(body: Stmts, data: Mapping[str, str]) -> "Observing":
+    def of(body: Stmts, data: Mapping[str, str], discrete: Set[str]) -> "Observing":
         laws: dict[Span, typed.Tilde | None] = {}
         for s in uses.walk_statements(body):
             if isinstance(s, typed.Tilde):  # of two in one place, as a function has them, nothing is known
                 laws[s.span] = None if s.span in laws else s
-        return Observing(data, laws)
+        return Observing(data, discrete, laws)
 
     def number(self, statement: Span) -> int:
         """What tells one law from others; cases that a law was divided into have the same."""
@@ -65,7 +66,7 @@ def observed(term: Term, known: Observing, static: Set[str], sizes: Mapping[str,
     if value is None:
         return Outcome(UNKNOWN)
     names = uses.names_in(value)
-    if not names & data.keys() and names & term.tainted:
+    if not names & data.keys() and names & known.discrete and names & term.tainted <= known.discrete:
         return Outcome(LAW)
     root = value
     while isinstance(root, gprob.Index):

@@ -81,6 +81,13 @@ def of_own_laws():
     return logsumexp(np.log(VALUES["th"][GROUPS - 1]) + norm.logpdf(Y[:, None], VALUES["mu"], VALUES["s"]), axis=1)
 
 
+def of_some():
+    """Of all numbers of Y, the first two with those of W."""
+    beside = np.array([norm.logpdf(W, k, 1) * (np.arange(N) < 2) for k in (0, 1)])
+    logs = [norm.logpdf(Y, m, VALUES["s"]) for m in VALUES["mu"]] + beside
+    return either(VALUES["p"], logs[1], logs[0])
+
+
 def of_sums(size):
     c = np.arange(size + 1)
     logs = binom.logpmf(c, size, VALUES["p"]) + norm.logpdf(Y[:, None], VALUES["c"] * c, VALUES["s"])
@@ -179,13 +186,16 @@ CASES = {
     "a function": ("functions { real f(real y, vector mu, int z, real s) { return normal_lpdf(y | mu[z + 1], s); } }"
         + DATA + MIX + "model { z ~ bernoulli(p); for (n in 1:N) target += f(y[n], mu, z[n], s); }", GIVEN,
         {"y": mixed(Y)}),
+    "a local variable": (DATA + MIX + """model { z ~ bernoulli(p); for (n in 1:2) w[n] ~ normal(z[n], 1);
+        for (n in 1:N) { real r = y[n] - mu[z[n] + 1]; r ~ normal(0, s); } }""", GIVEN, {"w": of_some()}),
     "one number": ("""data { real y; } parameters { ordered[2] mu; real<lower=0> s; real<lower=0, upper=1> p;
         int<lower=0, upper=1> z; } model { z ~ bernoulli(p); y ~ normal(mu[z + 1], s); }""", {"y": Y[0]},
         {"y": mixed(Y[:1])[0]}),
     "no number": (DATA + MIX + "model { z ~ bernoulli(p); for (n in 1:N) y[n] ~ normal(mu[z[n] + 1], s); }",
         {"N": 0, "K": 0, **dict.fromkeys("ywogu", [])}, {"y": np.zeros(0)}),
 }  # fmt: skip
-OF_NO_PLACE = {"groups", "sites", "series", "one series", "a function", "no number"}  # which no single number has
+# which no single number of the data has
+OF_NO_PLACE = {"groups", "sites", "series", "one series", "a function", "a local variable", "no number"}
 
 
 def found_of(name):
@@ -204,7 +214,7 @@ def test_log_densities_are_sums_over_the_values_of_what_is_coupled(name):
     assert found.keys() == wanted.keys()
     for variable, value in wanted.items():
         np.testing.assert_allclose(found[variable][0, 0], value, rtol=1e-12)
-    assert moved == ({"y"} if name in OF_NO_PLACE else set())
+    assert moved == (set(wanted) if name in OF_NO_PLACE else set())
 
 
 def test_what_is_coupled_is_told():

@@ -114,6 +114,14 @@ def test_a_cell_keeps_the_last_state(module, shown, capsys, monkeypatch, rich):
     assert capsys.readouterr().err == ""
 
 
+def test_step_sizes_are_told_all_through_warm_up():
+    track = Track(Settings(iter_warmup=100, iter_sampling=100), 0)
+    for step_size in (0.5, 0.25, 0.125):
+        track.add({"divergent__": np.array([True, True]), "stepsize__": np.full(2, step_size),
+                   "n_leapfrog__": np.array([3, 4]), "point": np.zeros((2, 1))}, 2)  # fmt: skip
+        assert (track.tally.step_size, track.tally.leapfrog_steps, track.tally.divergences) == (step_size, 3.5, 0)
+
+
 def test_a_cell_changes_while_chains_run(shown, monkeypatch):
     monkeypatch.setattr(display, "REFRESH", 0.01)
     control, settings = Control(), Settings(iter_warmup=100, iter_sampling=100)

@@ -213,7 +213,7 @@ def in_pieces(track: Track, until: int, stop: Stop, step: Callable[[int], None],
 
 def _wait(jobs: Sequence[Future[None]], stop: threading.Event, until: float = math.inf) -> None:
     """Wait for the chains, at most until then; an interrupt, the end of all time, or an error in one, sets `stop`."""
-    interrupted = False
+    interrupted = stop.is_set()  # while the first of them ran alone
     while (left := until - time.monotonic()) > 0:
         try:
             interrupts.check()

@@ -115,6 +115,7 @@ class Track:
         """Keep what will be asked for: every `thin`-th transition, those of the warm-up only where they are saved."""
         start, thin = self.settings.iter_warmup, self.settings.thin
         if self.kept and self.done + count <= start and not self.settings.save_warmup:
+            self._count(piece, np.zeros(count, bool))
             self.done += count
             return
         at = np.arange(self.done, self.done + count)
