@@ -14,6 +14,7 @@ def model(tmp_path_factory):
     return CmdStanModel(stan_file=path)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("option", [
     {"max_treedepth": 12}, {"metric": "dense"}, {"inv_metric": [1.0]}, {"step_size": 0.5}, {"adapt_delta": 0.9},
     {"adapt_init_phase": 3}, {"adapt_metric_window": 3}, {"adapt_step_size": 3},

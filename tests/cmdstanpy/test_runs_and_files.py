@@ -222,6 +222,7 @@ def test_a_mode_is_one_start_for_all_chains(coin):
     assert coin.sample(DATA, inits=mode.create_inits(), **CHAINS).theta.shape == (40,)
 
 
+@pytest.mark.slow
 def test_paths_of_pathfinder(coin):
     """A draw without resampling is of the path that its place tells."""
     every = coin.pathfinder(DATA, psis_resample=False, num_paths=2, num_single_draws=20, seed=1)

@@ -242,7 +242,7 @@ def test_options_that_are_not_there_are_told(model):
         model.sample({"N": 1})
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("algorithm", ["lbfgs", "bfgs", "newton"])
 def test_the_steps_of_an_optimizer_are_kept(model, algorithm, tmp_path):
     """From the start to the mode, uphill; in CmdStan's files too."""
@@ -270,7 +270,7 @@ def test_an_optimizer_stops_at_small_steps(model):
         assert mode.converged and found[-1] and not found[:-1].any()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("method, options", [
     ("sample", {"iter_warmup": 10**7, "chains": 2}), ("variational", {"iter": 10**7, "tol_rel_obj": 1e-12}),
     ("optimize", {"inits": {"theta": 0.9}}), ("pathfinder", {"num_paths": 10**5}),

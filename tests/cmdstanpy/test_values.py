@@ -94,7 +94,7 @@ def test_tuples_of_draws(model, fit, name):
             assert_is(value, row, name)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["t", "at", "tt"])
 def test_tuples_at_points(model, name):
     mode = model.optimize(seed=1, save_iterations=True)
@@ -112,6 +112,7 @@ def test_tuples_at_points(model, name):
     assert mode.optimized_params_dict == {n: steps[-1][n] for n in mode.column_names}
 
 
+@pytest.mark.slow
 def test_names_of_columns(model, fit):
     own = {"CmdStanMCMC": 7, "CmdStanMLE": 2, "CmdStanVB": 3, "CmdStanPathfinder": 3, "CmdStanLaplace": 2}
     vb = model.variational(seed=1, require_converged=False, draws=3, iter=200)

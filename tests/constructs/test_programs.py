@@ -102,7 +102,7 @@ def without_tuple_marks(values: dict) -> dict:
     return {split[k]: v for k, v in values.items()}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_log_density_is_stans_up_to_a_constant(name, backend):

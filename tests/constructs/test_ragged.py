@@ -79,6 +79,7 @@ model { fn ~ normal(self * args, kwargs); name ~ normal(sum(inputs) + fn, 1); }
 generated quantities { real key = fn + name; real cls = self; }"""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_variables_of_any_name(backend):
     """The log density, and a fit: the data go through the handlers of the backend under their names."""

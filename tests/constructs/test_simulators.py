@@ -67,6 +67,7 @@ def test_counts_by_a_random_index():
     np.testing.assert_allclose(made["weight"], weight)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("groups", [1, 2])
 def test_random_places_in_data(groups, backend, request):

@@ -84,7 +84,7 @@ def on_torch(module, double):
         torch.set_default_dtype(before)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("backend, densities", [("numpyro", on_jax), ("pyro", on_torch)])
 def test_no_draw_is_rejected_for_its_rounding(backend, densities, name):

@@ -39,7 +39,7 @@ LINE = """
 Y = np.random.default_rng(1).normal(1, 2, 20)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_densities_are_those_of_the_program_and_of_the_guide(backend):
     """On the unconstrained scale, with Stan's constants: `s ~ normal(0, 3)` is not divided by the half above zero."""
     fit = fitted(LINE, backend, {"N": 20, "y": Y}, iter=200, eta=0.1, draws=100)
@@ -78,7 +78,7 @@ def test_the_bound_of_a_guide_is_that_of_the_automatic_guide_of_the_same_family(
     assert batches.info["elbo"][-3:].mean() == pytest.approx(bounds[1], abs=0.5)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_a_guide_that_holds_the_posterior_has_the_evidence_as_its_bound(backend):
     y, source = np.array([0.5, -1.0, 2.0]), """
         data { vector[3] y; }
@@ -122,7 +122,7 @@ DOMAINS = {  # a parameter that the guide leaves out, its law, and the log of th
 }
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_evidence_of_every_domain(backend, domain):
     """By importance sampling with the draws of a guide; its bound is at most that."""
@@ -172,6 +172,7 @@ def test_draws_of_a_truncated_law_whose_bound_moves_have_exact_derivatives():
         torch.set_default_dtype(before)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 def test_a_guide_with_a_network_is_compared_with_the_posterior_of_trained_weights(backend):
     if backend == "pyro":

@@ -227,6 +227,7 @@ def learned_by(backend, module):
     return values, {n: s["log_prob_sum"].detach().numpy() for n, s in trace.nodes.items() if s["type"] == "sample"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_what_a_guide_leaves_out_has_a_law_to_learn(backend, x64, torch_double):
     from scipy import special, stats
@@ -370,7 +371,7 @@ def test_a_law_on_a_domain_that_parameters_normalise_says_what_to_write():
         stanimport.translate("guided.stan", source=guided("a ~ normal(m, s); b ~ normal(m, s);"))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("declared", "model", "guide"), [
     ("vector[2] z;", "z ~ normal(0, 1);", "z ~ multi_normal(m, identity_matrix(2));"),
     ("vector[2] z;", "z ~ multi_normal(rep_vector(0, 2), identity_matrix(2));", "z ~ normal(m, 1);"),

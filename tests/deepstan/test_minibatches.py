@@ -123,7 +123,7 @@ def test_what_depends_on_all_rows_is_refused_by_name(statement):
         module.model.minibatch(N=10)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore::stanimport.StanWarning")
 @pytest.mark.parametrize("seed", range(138, 146))
 def test_what_is_accepted_of_random_programs_is_exact(seed, x64):

@@ -67,6 +67,7 @@ def test_chains_that_may_return_are_none_of_these():
     assert absorbing.left_state([Rows(some)], Chains(c.elements, (Link(0, rows, False),))) is None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_gradients_are_finite_where_moves_are_impossible(seed):
     jax = pytest.importorskip("jax", reason="JAX is not installed")
@@ -90,7 +91,7 @@ def test_gradients_are_finite_where_moves_are_impossible(seed):
         np.testing.assert_allclose(slopes[at], step, atol=1e-8)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("index", [[2, 0, -1], [3, 1, 0, 2], [-1, -1], [1, 1, -1, 3]])
 def test_rows_in_another_order(index):
     jax = pytest.importorskip("jax", reason="JAX is not installed")

@@ -32,7 +32,7 @@ GIVEN = {"T": T, "y": np.linspace(-1, 2, T).tolist(), "n": [0, 3, 1, 2, 5, 1],
          "x": np.random.default_rng(1).normal(size=(T, 2)).tolist(), "w": np.ones((2, T)).tolist()}  # fmt: skip
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", BODIES)
 def test_sums_are_those_over_programs_with_data(name):
     text = DATA + PARAMETERS + "model { a ~ std_normal(); " + BODIES[name] + " }"

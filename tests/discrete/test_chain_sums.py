@@ -115,7 +115,7 @@ def one(rows):
     return np.array(rows, float)[:, None, :]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kind", [2, 3, 5])
 @pytest.mark.parametrize("length", [7, 20])
 @pytest.mark.parametrize("of", ["all", "a step", "a chain", "a step and a chain"])
@@ -130,7 +130,7 @@ def test_chains_of_several_lengths(of, length, kind):
     assert agree(single, move, linked, np.array([1.0, 5.0, 2.0, 1.0]), probable=length == 7)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", [3, 5])
 def test_steps_of_few_tables(kind):
     rng = np.random.default_rng(6)
@@ -146,7 +146,7 @@ def test_steps_of_few_tables(kind):
 STAY = [[np.log(0.5), np.log(0.5)], [NEVER, 0.0]]  # what has left the first state stays in the second
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("last", [[0.0, NEVER], [0.0, -905.0], [0.0, -2000.0]])
 def test_what_underflows_counts_when_all_else_is_excluded(last):
     """The second state is e^900 times as probable until its last term excludes it, or nearly so."""
@@ -169,6 +169,7 @@ def test_what_vanishes_twice_counts_if_it_gains_between():
     assert not agree(one([[0, 0], [0, -1000.0], *[[0, 115.0]] * 18, [0, -1000.0], [0, 0]]), stay)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(3))
 def test_chains_that_lose_and_gain(seed):
     """Long chains of few moves, in which a state falls at once and rises by steps, many times."""
@@ -189,7 +190,7 @@ def test_far_observations_need_no_logarithms():
     assert agree(single, np.log([[0.9, 0.1], [0.2, 0.8]]))
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(24))
 def test_terms_of_all_sizes(seed):
     rng = np.random.default_rng(seed)
@@ -236,7 +237,7 @@ def test_a_long_chain():
         np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-9)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("of", ["a chain", "a step and a chain"])
 @pytest.mark.parametrize("far", [0.0, -800.0])
 def test_sums_of_each_chain(of, far):
@@ -259,6 +260,7 @@ def test_sums_of_each_chain(of, far):
             np.testing.assert_allclose(found[1] * scale, wanted[1], atol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("shared", [False, True])
 def test_sums_of_each_chain_that_stands_in_cases(shared):
@@ -284,7 +286,7 @@ def test_sums_of_each_chain_that_stands_in_cases(shared):
         assert not np.delete(one, used, 1).any()
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("probable", [False, True])
 @pytest.mark.parametrize("of", ["all", "a step", "few kinds of steps", "a chain", "a step and a chain"])
 @pytest.mark.parametrize("far", ["live", "impossible"])

@@ -80,7 +80,7 @@ def positions(small, values):
     return at
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_draws_have_their_conditional_law(name, x64, monkeypatch):
     monkeypatch.setattr(sweeps, "LONG", 8)

@@ -24,7 +24,7 @@ VARIABLES = (Variable("z", (3,), 0, 2), Variable("r", (3,), 0, 2))
 DATA = {"T": 3, "y": [0, 1, 0]}
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", EXCLUDED)
 def test_excluded_by(name):
     pytest.importorskip("stanli", reason="stanli is not installed")

@@ -130,7 +130,7 @@ def is_accepted(body, size):
     assert np.isfinite([density(body, size, of_data) for of_data in (True, False)]).all()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", BODIES)
 def test_other_sizes_are_rejected(name):
     for size in (3, 5):
@@ -138,20 +138,21 @@ def test_other_sizes_are_rejected(name):
     is_accepted(BODIES[name], 4)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", UP_TO)
 def test_components_that_there_are_not(name):
     is_rejected(UP_TO[name], 5)
     is_accepted(UP_TO[name], 4)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", KEPT)
 def test_what_is_not_reached_is_not_rejected(name):
     for size in (4, 6):
         is_accepted(KEPT[name], size)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", UNSET)
 def test_components_that_nothing_has_set(name):
     body = f"vector[4] m; {UNSET[name]}"
@@ -161,13 +162,13 @@ def test_components_that_nothing_has_set(name):
     assert np.isfinite(density(body, 3))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", SET)
 def test_components_that_are_set(name):
     is_accepted(f"vector[4] m; {SET[name]}", 4)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("size", (3, 4))
 @pytest.mark.parametrize("name", SIZES)
 def test_sizes_are_those_of_the_containers(name, size):

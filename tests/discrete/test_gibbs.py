@@ -67,6 +67,7 @@ MODELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_as_a_gibbs_sampler(name):

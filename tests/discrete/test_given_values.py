@@ -31,6 +31,7 @@ def test_log_prob_of_a_draw_says_that_it_is_the_sum(backend):
     np.testing.assert_allclose(found.lp, SUM)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_initial_values_of_a_draw_say_that_some_make_no_difference(backend):
     pytest.importorskip(backend, reason="the backend is not installed")

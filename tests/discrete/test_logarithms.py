@@ -35,7 +35,7 @@ def style(term: str) -> Style:
     return Style(f"{HEAD} model {{ for (n in 1:N) {{ {PRIOR} {term} }} }}", (K,), DATA, 10**6)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", TERMS)
 def test_gradients_are_of_the_other_values(name):
     pytest.importorskip("stanli", reason="stanli is not installed")

@@ -16,7 +16,7 @@ from tests.discrete.trial import compared
 from tests.random_programs.referee import ours
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", containers.NAMED)
 def test_the_sum_over_all_assignments(name):
     pytest.importorskip("stanli", reason="stanli is not installed")
@@ -46,7 +46,7 @@ def densities(style, seed):
     return [(f.log_density, *f.gradient) if not f.rejected else f.rejected for f in found]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_containers(seed):
     pytest.importorskip("pyro", reason="the pyro extra is not installed")

@@ -24,7 +24,7 @@ LAWS = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("law", LAWS)
 def test_the_sum_over_all_values_between_the_bounds(law, backend):

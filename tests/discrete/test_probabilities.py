@@ -29,6 +29,7 @@ def chain():
     return fit_of("discrete_hmm")
 
 
+@pytest.mark.slow
 def test_probabilities_of_components(mixture):
     fit, data = mixture
     share, centre, width = (fit.stan_variable(n)[:, None] for n in ("share", "centre", "width"))

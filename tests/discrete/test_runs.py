@@ -29,7 +29,7 @@ def asked(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return column, places
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_values_are_those_of_steps(name):
     jax = pytest.importorskip("jax", reason="JAX is not installed")

@@ -77,7 +77,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_change_points(name, backend):

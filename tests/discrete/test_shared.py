@@ -68,7 +68,7 @@ def summed(monkeypatch):
     return found
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_sums_are_those_over_all_assignments(name, summed):
     statements, data, expected = PROGRAMS[name]
@@ -93,7 +93,7 @@ def test_cases_of_several_elements(summed):
     assert set(summed) == {(1 + 2 * 2 * 2, 2 * 3 * 2)}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["entries of animals that may not exist", "entries of two kinds of animals"])
 def test_those_that_do_not_exist_have_one_chain(name, summed):
     """Where another element says whether they entered, too."""
@@ -127,7 +127,7 @@ def by_assignment(y, x, a, b, phi, psi):
     return total
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize(("phi", "psi"), [((0.3, 0.6), 0.0), ((0.3, 0.6), 1.0), ((1.0, 0.0), 0.5), ((0.0, 1.0), 0.0)])
 def test_probabilities_at_the_edge(phi, psi, backend):
@@ -137,7 +137,7 @@ def test_probabilities_at_the_edge(phi, psi, backend):
     np.testing.assert_allclose(log_density(EDGE, data, given, backend), expected, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("phi", "psi"), [((0.3, 0.6), 0.0), ((0.3, 0.6), 1.0), ((1.0, 0.0), 0.5), ((0.3, 0.6), 0.4)])
 def test_gradients_at_the_edge(phi, psi, x64):
     """Those in what is not at an edge are the differences of the sum."""

@@ -125,6 +125,7 @@ model { l ~ exponential(1); for (n in 1:N) z[n] ~ poisson(n == 1 ? l : l * z[n -
 LEFT = {1: lambda x: np.exp(-x) * (1 + x), 2: lambda x: np.exp(-x) * (1 + x * np.exp(-x) * (1 + x))}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", LEFT)
 def test_values_that_bounds_exclude_make_parameters_less_likely(n):

@@ -37,7 +37,7 @@ def pyro_trace(given, seed=0):
     return pyro.poutine.trace(pyro.poutine.condition(model, data=values)).get_trace(**DATA).nodes
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("trace", [numpyro_trace, pyro_trace])
 @pytest.mark.parametrize("k", [0, 1])
 def test_data_have_their_law_given_the_values_at_the_sites(trace, k, x64):
@@ -70,6 +70,7 @@ def test_predictive_replicates_given_draws(x64):
     assert np.abs(y - np.where(draws["k"], 100, -100)[:, None] * draws["z"]).max() < 6
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_no_density_is_mistaken_for_the_programs(backend):
     pytest.importorskip(backend, reason="the backend is not installed")

@@ -96,6 +96,7 @@ def test_few_long_histories(besides):
     compared(made, np.random.default_rng(3).normal(size=made[0].size))
 
 
+@pytest.mark.slow
 def test_a_term_of_a_single_element():
     """What one element of all has is a term of that one alone."""
     animal, occasion = 1, 60

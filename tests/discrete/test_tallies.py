@@ -103,7 +103,7 @@ def small_of(name):
     return Style(f"{_HEAD}model {{ {model} }}", (variable,), DATA, 10**7)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_sum_over_all_assignments(name, monkeypatch):
     pytest.importorskip("stanli", reason="stanli is not installed")
@@ -113,7 +113,7 @@ def test_the_sum_over_all_assignments(name, monkeypatch):
     assert compared(small_of(name), 3, ("pyro",)) == ""
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("few", [0, 32], ids=["convolved", "as it is"])
 @pytest.mark.parametrize("name", ["by index", "weighted", "the largest before"])
 def test_the_sum_on_jax(name, few, monkeypatch):
@@ -123,7 +123,7 @@ def test_the_sum_on_jax(name, few, monkeypatch):
     assert compared(small_of(name), 3, ("numpyro",)) == ""
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["of states with weights", "the largest"])
 def test_draws_have_their_conditional_law(name, x64, monkeypatch):
     monkeypatch.setattr(tallies, "FEW", 0)

@@ -206,7 +206,7 @@ def found_of(name):
     return observations.log_densities(posterior, {n: VALUES[n][None, None] for n in names}, 1)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 def test_log_densities_are_sums_over_the_values_of_what_is_coupled(name):
     found, moved = found_of(name)

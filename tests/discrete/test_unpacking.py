@@ -29,7 +29,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_sum_over_both_values(name, backend):

@@ -27,7 +27,7 @@ RE, IM = 0.8, 0.6
 DECAYED, ROOT = np.exp(-RE * IM), np.sqrt(RE * IM + 0.5)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", [*DECAYS, *ROOTS])
 def test_complex_arguments_have_values_and_gradients(name, backend):

@@ -78,7 +78,7 @@ def load(model=MODEL, backend="numpyro"):
     return stanimport.loads(FUNCTIONS + model, name="higher_order", backend=backend)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("which", STAN)
 def test_numpyro_gives_stans_values_and_gradients(which, x64):
     import jax
@@ -90,6 +90,7 @@ def test_numpyro_gives_stans_values_and_gradients(which, x64):
     compare(f(POINT), which, "numpyro")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("which", STAN)
 def test_pyro_gives_stans_values_and_gradients(which, torch_double):
     from pyro import poutine
@@ -172,7 +173,7 @@ generated quantities {
 """
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_laplace(backend, x64, torch_double):
     """The normal part is the exact marginal density, the Poisson part the function called by itself."""

@@ -45,7 +45,7 @@ CALLS = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", CALLS)
 def test_loops_that_parameters_end_have_values_and_gradients(name, backend):

@@ -84,6 +84,7 @@ def densities(module, points):
     return made
 
 
+@pytest.mark.sampled(2)
 def test_values_and_gradients_are_those_of_bodies(backend, library):
     points = RNG.normal(size=(3, 3))
     ours = stanimport.loads(BARE, backend=backend, functions=bound(library))
@@ -165,7 +166,7 @@ generated quantities { real z = twice(a); }
 """
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_what_runs_on_the_other_backend_has_the_functions(backend, tmp_path, monkeypatch):
     """And what is computed of a fit, also where it was saved: then who loads it says where they are."""
     (tmp_path / "any_arrays.py").write_text("def twice(x): return x + x\ndef half(n): return n / 2\n")

@@ -154,7 +154,7 @@ elif sys.argv[3] == "error":
 """
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("how", "last"), [("wait", "KeyboardInterrupt"), ("error", "ValueError: of the program")])
 def test_a_program_that_ends_by_an_error_ends_its_runs(module, how, last):
     """Else Ctrl-C would leave a process that samples on, for hours."""

@@ -175,7 +175,7 @@ def rows_made(jaxpr, rows):
 EVERY_ROW = ("parameters for every row", "rows centred on their mean", "random walk", "differences", "some missing")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_value_and_gradient_are_those_of_all_rows_at_once(name, small, x64):
     made = posterior(PROGRAMS[name])
@@ -191,6 +191,7 @@ def test_value_and_gradient_are_those_of_all_rows_at_once(name, small, x64):
         assert not list(rows_made(jax.make_jaxpr(program)(point).jaxpr, N))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["the last sums of rows behind others", "the end of a recurrence", "differences"])
 def test_the_value_alone(name, small, x64):
     """It needs less than the gradient: here the last rows only, of what begins long before them."""
@@ -199,6 +200,7 @@ def test_the_value_alone(name, small, x64):
     np.testing.assert_allclose(jax.jit(made.log_density)(point), at_once(made, point)[0], rtol=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["differences", "parameters for every row", "random walk"])
 def test_rows_are_put_in_their_place(name, small, x64):
     """XLA may read beyond rows that it pads: of the few before the first block it must not make the whole array."""
@@ -267,6 +269,7 @@ def test_chains_side_by_side(small, x64):
     np.testing.assert_allclose(gradients, [g for _, g in alone], rtol=1e-9)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rows", [499, 512, 577])
 def test_odd_numbers_of_rows(rows, small, x64):
     """Up to the threshold nothing changes; beyond it blocks of 64 rows, and what is left over."""
@@ -292,6 +295,7 @@ def test_regions():
             assert r.blocks or r.stop - r.start < 64 + 2 * 1000 // 64
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*diverged")
 def test_draws_are_those_without_blocks(small, monkeypatch):
     """Of a posterior whose chains don't part by rounding: few iterations."""

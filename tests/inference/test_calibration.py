@@ -31,6 +31,7 @@ def test_ranks_of_what_data_were_simulated_from():
     assert "60 simulations" in repr(made)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("model, message", [
     ("y[1:2] ~ normal(m, 1);", "y: statements observe"), ("y ~ normal(m, 1); y ~ normal(m, 2);", "more than once"),
     ("log(y) ~ normal(m, 1);", "observes an expression"), ("t ~ normal(m, 1);", "observes t, which is computed"),
@@ -43,6 +44,7 @@ def test_data_that_can_not_be_simulated(model, message):
         stanimport.sbc(program, {"N": 3, "y": [1.0, 2.0, 3.0]}, simulations=2, seed=1)
 
 
+@pytest.mark.slow
 def test_components_that_are_fixed_have_no_ranks():
     program = stanimport.loads("data { int N; vector[N] y; } parameters { cholesky_factor_corr[2] l; } "
                                "model { l ~ lkj_corr_cholesky(2); y ~ normal(l[2, 1], 1); }")  # fmt: skip
@@ -80,6 +82,7 @@ def predictive(group):
     return stats.multivariate_normal(gain @ Y[kept], rest).logpdf(Y[gone])
 
 
+@pytest.mark.slow
 def test_refits_without_each_group():
     program = stanimport.loads(SCHOOLS)
     data = {"N": len(G), "G": 3, "g": G, "y": Y}

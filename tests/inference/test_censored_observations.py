@@ -77,7 +77,7 @@ def told_apart(statements):
     return found, [str(w.message) for w in told if w.category is LikelihoodWarning], density
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", APART)
 def test_log_densities_are_those_of_single_numbers(case):
     statements, expected, rest = APART[case]
@@ -88,7 +88,7 @@ def test_log_densities_are_those_of_single_numbers(case):
     np.testing.assert_allclose(density, rest + sum(v.sum(axis=1) for v in expected.values()), rtol=1e-9)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", OTHERS)
 def test_others_are_no_observations(case):
     statements, data = OTHERS[case]

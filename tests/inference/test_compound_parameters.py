@@ -42,6 +42,7 @@ def fit(request):
                              chains=2, iter_sampling=8, fixed_param=True, seed=1, show_progress=False)  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 def test_draws_of_complex_and_of_empty_parameters(fit):
     """They are in the fit, and go back into the program."""
     assert fit.stan_variable("z").tolist() == [2 + 3j] * 16 and fit.stan_variable("none").shape == (16, 0)

@@ -40,7 +40,7 @@ TOLD = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", [*DRAWN, *TOLD])
 def test_log_likelihoods(case):
     module = stanimport.loads(PROGRAM % {**DRAWN, **TOLD}[case])

@@ -80,7 +80,7 @@ def by_differences(gradient):
     return (4 * central(1e-3) - central(2e-3)) / 3
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_second_derivatives_on_jax(name, x64):
     gradient, hessian = jax_derivatives(PROGRAMS[name])
@@ -109,6 +109,7 @@ def test_laplace_sample_takes_differences_of_loops_in_loops_that_parameters_end(
     np.testing.assert_allclose(fit.stats["log_q__"].ravel(), expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_laplace_sample_takes_differences_where_a_function_has_first_derivatives_alone():
     """1F1(1; 1; x) is exp(x), so that the mode and the curvature there are known."""
     program = "parameters { real x; } model { target += -square(x) - hypergeometric_pFq([1]', [1]', x); }"

@@ -21,7 +21,7 @@ model { m ~ normal(0, 1); %s }
 """
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("statements", BRANCHES.values(), ids=BRANCHES.keys())
 def test_outcomes_that_decide_which_law_is_theirs_are_asked_for(statements):
     module = stanimport.loads(PROGRAM % statements)
@@ -79,6 +79,7 @@ BESIDE = ["y ~ normal(m, 1); target += -N * normal_lccdf(0 | m, 1);", "y ~ norma
           "for (n in 1:N) { y[n] ~ normal(m, 1); target += -normal_lccdf(0 | m, 1); }"]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("statements", BESIDE)
 def test_what_draws_do_not_heed_is_told(statements):
     """They are of the laws of statements `~`, whatever else a program adds to the target."""

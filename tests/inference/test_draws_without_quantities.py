@@ -70,7 +70,7 @@ def verify(fit, bad, message, texts, of="draws"):
     assert f" of {bad.sum()} of {len(x)} {of} are NaN" in text and re.search(message, text), text
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("cause", CAUSES)
 def test_samples_have_all_but_the_quantities_that_are_not(cause, backend):
@@ -79,7 +79,7 @@ def test_samples_have_all_but_the_quantities_that_are_not(cause, backend):
     assert fit.num_draws == 120 and np.isfinite(fit.stats["lp__"]).all()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("cause", CAUSES)
 def test_quantities_of_given_draws(cause, backend):
@@ -102,7 +102,7 @@ METHODS = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_on_numpyro(method):
     fit, texts = told(lambda: METHODS[method](program(CAUSE)))
@@ -161,7 +161,7 @@ def test_fixed_parameters_and_no_parameters(backend):
     assert np.isnan(fit.stan_variable("z")[bad]).all() and (fit.stan_variable("z")[~bad] >= 0).all()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_some_variables_alone_are_kept(backend):
     module = program(CAUSE, backend)

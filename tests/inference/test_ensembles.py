@@ -32,6 +32,7 @@ def fit(request, normal):
     return stanimport.sample(*normal, method=request.param, **SHORT, **EACH[request.param])
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 def test_moments_and_laws(fit):
     x, p = fit.stan_variable("x"), fit.stan_variable("p")
@@ -44,6 +45,7 @@ def test_moments_and_laws(fit):
     assert abs(p.mean() - 2 / 3) < 0.01 and abs(p.std() - stats.beta(8, 4).std()) < 0.01
 
 
+@pytest.mark.sampled(2)
 def test_what_a_fit_holds(fit):
     method = fit.settings["method"]
     kept = {"chees": 60, "meads": 50}[method]

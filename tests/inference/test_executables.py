@@ -101,6 +101,7 @@ def test_the_same_draws_without_jax_and_with_it_afterwards(first):
     assert again == draws and after == draws
 
 
+@pytest.mark.slow
 def test_where_jax_has_options_of_its_own_it_is_loaded(first):
     folder, draws = first
     assert run(folder, JAX_NUM_CPU_DEVICES="2") == [draws, True]
@@ -132,6 +133,7 @@ def test_threads_that_begin_at_the_same_time(first):
     assert run(folder, code=THREADS) == [2 * list(draws.values()), False]
 
 
+@pytest.mark.slow
 def test_jax_is_loaded_by_another_thread_when_a_program_begins(first):
     """What it is given stays in double precision, though JAX's own switch is off."""
     folder, draws = first

@@ -112,6 +112,7 @@ print(fit.draws().shape[0])
 """
 
 
+@pytest.mark.slow
 @posix
 def test_a_full_disk_loses_no_draws(tmp_path):
     """HDF5 would take the process down when it closes a file that it could not write."""
@@ -138,6 +139,7 @@ def handled():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.slow
 def test_an_interrupt_in_the_garbage_collector_is_not_forgotten(beta_module, handled):
     """Python prints what a callback of the collector raises, and goes on."""
     sent, thresholds = [], gc.get_threshold()

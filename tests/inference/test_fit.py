@@ -248,6 +248,7 @@ def test_the_warm_up_is_saved(beta_module, tmp_path):
         np.testing.assert_array_equal(data.warmup_sample_stats["step_size"].values, fit.warmup[1]["stepsize__"])
 
 
+@pytest.mark.slow
 def test_what_is_saved_of_what_the_model_computes(schools_fit, tmp_path):
     bare = stanimport.Fit.load(schools_fit.save(tmp_path / "bare.nc"))
     full = stanimport.Fit.load(schools_fit.save(tmp_path / "full.nc", log_likelihood=True, prior=True))

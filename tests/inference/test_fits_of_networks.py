@@ -65,7 +65,7 @@ def predicted(weights):
     return X @ np.reshape(weight, (2, 1)) + bias
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("library, source", [
     ("flax", SOURCE), ("equinox", GUIDED), ("torch", SOURCE), ("torch", GUIDED),
 ])  # fmt: skip
@@ -84,6 +84,7 @@ def test_variational_trains_the_networks_that_are_given(library, source, tmp_pat
     np.testing.assert_allclose(sorted(np.concatenate([np.ravel(k) for k in kept])), sorted(np.concatenate(trained)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", ["flax", "torch"])
 def test_sampling_and_optimizing_use_networks_as_they_are(library):
     net, weights_of = LIBRARIES[library]()
@@ -119,6 +120,7 @@ def fresh(library):
     return net, weights_of
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", ["flax", "equinox", "torch"])
 def test_quantities_are_those_of_the_trained_networks(library, tmp_path):

@@ -49,7 +49,7 @@ WRITERS = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", WRITERS)
 def test_files_are_whole_or_not_there(wide, name, tmp_path, little_room):
     with pytest.raises(OSError, match="can't be written") as told:
@@ -58,7 +58,7 @@ def test_files_are_whole_or_not_there(wide, name, tmp_path, little_room):
     assert wide.stan_variable("x").shape == (200, 2000)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("room", [0, 5_000, 60_000, 300_000, 1_500_000])
 def test_a_file_that_was_there_stays(wide, tmp_path, room):
     """Wherever the disk is full, in the head, in the draws or at the end of the file."""
@@ -77,6 +77,7 @@ def test_a_journal_names_the_file_and_keeps_what_it_has(wide, tmp_path, little_r
     assert str(told.value.filename).startswith(str(tmp_path / "run"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("store", ["fits", "fits.zarr"])
 def test_many_fits_name_the_folder(wide, store, tmp_path, little_room):
     if store.endswith("zarr"):

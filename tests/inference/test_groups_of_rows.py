@@ -23,6 +23,7 @@ def left_out(statements, sampling=SHORT, rows=6):
     return stanimport.leave_groups_out(module, data, "g", seed=1, sampling=sampling)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("statement", ["log(e) ~ normal(a, 1);", "for (n in 1:N) y[N + 1 - n] ~ normal(a, 1);"])
 def test_rows_of_every_order_that_is_known(statement):
     found = left_out(statement).by_group
@@ -31,6 +32,7 @@ def test_rows_of_every_order_that_is_known(statement):
         assert abs(found[k] - law.logpdf(Y[GROUP == k])) < 0.15
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("statement", [
     "y ~ normal(a, 1); o ~ normal(a, 2);",  # as many by chance: they were taken for rows
     "y ~ normal(a, 1); to_vector(w) ~ normal(a, 1);", "sort_asc(y) ~ normal(a, 1);", "reverse(log(e)) ~ normal(a, 1);",

@@ -43,6 +43,7 @@ def test_the_sign_of_zero_and_large_numbers_are_kept():
         assert least_type(np.array(given)) == kind, given
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("start", range(0, 64, 8))
 def test_memory_is_shared_from_the_first_row_that_begins_where_xla_reads(start, x64):
     memory = np.empty(1000 * 8 + 128, np.uint8)
@@ -85,6 +86,7 @@ def test_the_order_of_groups(low):
         np.testing.assert_array_equal(arrangement._order_of(groups), np.argsort(groups, kind="stable"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("first", range(6))
 def test_blocks_smaller_than_what_is_held_apart(first, monkeypatch, x64):
     monkeypatch.setattr(holding, "first_aligned", lambda data, axis: first)

@@ -86,6 +86,7 @@ def test_a_saved_fit_holds_what_its_program_includes(program, tmp_path):
     assert set(loaded.profiles()["name"]) == {"prior"}
 
 
+@pytest.mark.slow
 def test_a_run_does_not_go_on_with_another_file(program, tmp_path):
     """A fit, and a journal."""
     fit = stanimport.sample(load(program), DATA, journal=tmp_path / "run", **FEW)

@@ -79,7 +79,7 @@ def test_what_a_law_refuses_is_shown_with_its_place(statement, inits, told):
     assert re.search(told, str(caught.value).replace("\n", " "))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("statement, told", [
     ("target += log(-exp(x));", "line 3"), ("y ~ normal(x, -1 - square(x));", r"positive.*line 3"),
     ("if (x < 100) reject(\"never\");", r"reject.*line 3"),
@@ -125,7 +125,7 @@ def values_of(fit):
     return [np.asarray(fit.variables[n][:, 0]).tolist() for n in ("s", "v", "z", "c", "t.1", "t.2", "a.1", "a.2.1")]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_values_of_tuples_and_complex_numbers(compound, tmp_path):
     """As CmdStan's JSON has them, as Python does, and as a fit does, whose draws are these values."""
     path = tmp_path / "inits.json"
@@ -207,7 +207,7 @@ def torch_zeros(size):
     return torch.zeros(size, dtype=torch.float64)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize(("program", "data", "told", "line"), [
     ("data { real b; }\nparameters { real x; }\ntransformed parameters { real<lower=b> y = -exp(x); }\n"

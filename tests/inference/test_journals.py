@@ -71,7 +71,7 @@ def killed(program: Path, folder: Path, after: int) -> None:
     assert made(folder) < OPTIONS["iter_warmup"] + OPTIONS["iter_sampling"]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("after", [1, 2500, 7000], ids=["at the start", "in a window", "while sampling"])
 def test_what_was_killed_goes_on_to_the_last_bit(program, whole, tmp_path, after):
     folder = tmp_path / "run"

@@ -118,6 +118,7 @@ model {
 """
 
 
+@pytest.mark.slow
 def test_stiff_equations_and_known_indices_are_no_calls():
     """Newton's matrices are small, and the derivative of what is indexed by data is put together of slices."""
     module = stanimport.loads(STIFF)
@@ -143,6 +144,7 @@ def test_large_arrays_are_left_to_xla(function, shape, is_one):
     assert ("xla_cpu_small_call" in lowered.as_text()) is is_one
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [4000, 5000])
 def test_sampling_writes_nothing_to_the_terminal(capfd, size):
     module = stanimport.loads("data { int N; vector[N] y; } parameters { real m; } model { y ~ normal(m, 1); }")

@@ -111,6 +111,7 @@ def effective(squares):
     return float(pytest.importorskip("arviz").ess({"x": squares})["x"])
 
 
+@pytest.mark.slow
 def test_the_law_of_a_correlated_normal_law(fits):
     _, _, covariance, made = fits
     fit = made["low_rank"]

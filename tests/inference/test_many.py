@@ -85,6 +85,7 @@ def test_fits_made_together_are_those_made_alone(coin, monkeypatch):
         np.testing.assert_allclose(fit.metric, alone.metric, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_integers_that_are_wrong_in_one_data_set_alone():
     """Indices are checked for each data set; one that can't start fails alone."""
     program = stanimport.loads("""data { array[3] int g; vector[3] y; } parameters { vector[4] m; }
@@ -109,6 +110,7 @@ def test_data_sets_with_keys(coin, tmp_path):
         stanimport.sample_many(coin, {"a/b": data["few"], "a_b": data["few"]}, folder=tmp_path, sampling=DRAWS)
 
 
+@pytest.mark.slow
 def test_one_zarr_store(coin, tmp_path, monkeypatch):
     """A run that is killed goes on; fits are read one by one; failures are told by key."""
     pytest.importorskip("zarr", reason="zarr is not installed")

@@ -101,6 +101,7 @@ model { d ~ double_exponential(0, 0.1); m ~ normal(0, 5); y ~ normal(m + d, 1); 
         assert best - density(d, m) < 0.02
 
 
+@pytest.mark.slow
 def test_where_line_searches_stick_at_kinks_another_search_ends_at_the_mode():
     """Slopes that change at 10 points, with sharp priors: the mode has a known scale given the slopes, and these their
     conditions for an optimum with absolute values (Tibshirani 1996), which no smooth search meets."""
@@ -197,7 +198,7 @@ def test_pathfinder(gaussian):
     assert len(inits) == 3 and inits[0]["x"].shape == (2,)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("algorithm", ["fullrank", "meanfield"])
 def test_variational(gaussian, algorithm):
     fit = stanimport.variational(gaussian, seed=1, algorithm=algorithm, iter=2000, draws=2000)

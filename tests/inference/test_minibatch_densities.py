@@ -72,7 +72,7 @@ def data_of(program):
     return {v.name: given[v.name] for v in program.data}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("case, held", [*((c, 2) for c in PROGRAMS), ("half-normal locals", 1)])
 def test_disjoint_batches(case, held, backend, x64, torch_double):

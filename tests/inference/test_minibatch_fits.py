@@ -40,7 +40,7 @@ def line_posterior():
     return covariance @ design.T @ given["y"], covariance
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_a_fit_of_batches_is_that_of_all_data(backend):
     line, (mean, covariance) = stanimport.loads(LINE, backend=backend), line_posterior()
@@ -56,6 +56,7 @@ def test_a_fit_of_batches_is_that_of_all_data(backend):
     assert fit.data["N"] == N and "y" not in fit.data
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_errors_of_a_batch_tell_the_row_of_the_data(backend):
     line = stanimport.loads(LINE, backend=backend)
@@ -69,6 +70,7 @@ def test_errors_of_a_batch_tell_the_row_of_the_data(backend):
         assert "Trace Shapes" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("error:invalid value:RuntimeWarning")
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
@@ -306,6 +308,7 @@ def test_importance_ratios_of_two_sizes_are_of_all_rows(backend, monkeypatch):
     assert found[0].std() < 1.5
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_parameters_of_rows_are_drawn_with_those_of_all(backend):
     """The rows' law under this guide is around a draw of m, so that what is left of it is known."""
@@ -327,6 +330,7 @@ def test_parameters_of_rows_are_drawn_with_those_of_all(backend):
             stanimport.variational(module, {"N": 12, "y": y}, **options, rows=wrong)
 
 
+@pytest.mark.slow
 def test_rows_of_an_automatic_guide_are_drawn_from_its_lines(tmp_path):
     """Their draws are saved with the fit."""
     source = """

@@ -98,7 +98,7 @@ class Recursive:
         return random.state, chosen, depth, steps
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("density, size, inverse", [
     (gaussian, 0.3, np.ones(3)), (gaussian, 0.15, np.linalg.inv(PRECISION)), (banana, 0.1, np.array([1.0, 2.0, 0.5])),
     (banana, 0.35, np.ones(3)),
@@ -145,7 +145,7 @@ def moved():
     return move
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("size, depth", [(0.25, 10), (0.9, 10), (0.5, 2), (1.6, 1)])
 def test_a_transition_leaves_the_posterior_as_it_is(moved, size, depth):
     """Whatever the step size and the depth."""
@@ -156,7 +156,7 @@ def test_a_transition_leaves_the_posterior_as_it_is(moved, size, depth):
     assert abs(stats.spearmanr(after[:, 0], after[:, 1]).statistic) < 4 / np.sqrt(len(after))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("metric", ["auto", "diag_e", "dense_e", "unit_e"])
 def test_moments_of_a_correlated_normal_law(metric):
     module = stanimport.loads("""
@@ -257,7 +257,7 @@ def test_a_metric_from_gradients_whose_products_overflow_is_finite():
         assert np.isfinite(made).all()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("metric", ["auto", "diag_e", "dense_e", "low_rank"])
 def test_a_chain_that_flies_off_does_not_end_the_run(metric):
     """Draws whose variances overflow have no metric: the chain keeps the one that it has."""
@@ -274,6 +274,7 @@ model { y ~ normal(a + b * x, s); }
 """
 
 
+@pytest.mark.slow
 def test_the_automatic_metric_saves_gradients():
     """A regression on a predictor far from zero: intercept and slope have a correlation of nearly -1."""
     rng = np.random.default_rng(1)
@@ -420,6 +421,7 @@ def test_places_that_overlap_are_not_parted():
     assert held == {} and set(stranding.stranded(*options, measure=lambda i: 20.0)) == {1}
 
 
+@pytest.mark.slow
 def test_chains_in_the_neck_of_a_funnel_stay_there():
     """Groups without differences: where their scale is small, densities are high and volumes small."""
     module = stanimport.loads("""

@@ -127,7 +127,7 @@ def told_apart(fit):
     return {n: v.values[0] for n, v in found.items()}, [str(w.message) for w in told if w.category is LikelihoodWarning]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("case", APART)
 def test_log_densities_are_those_in_line(case):
     statements, expected, rest = APART[case]
@@ -140,7 +140,7 @@ def test_log_densities_are_those_in_line(case):
     np.testing.assert_allclose(density, rest + sum(v.sum(axis=1) for v in expected.values()), rtol=1e-10)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", MISSING)
 def test_what_is_not_told_apart_is_named(case):
     """Beside an observation that is."""
@@ -161,6 +161,7 @@ PRIORS = ["target += normal_lpdf(a | w[1], top);", "a ~ normal(mean(y), 2);",
           "target += -0.5 * dot_self(u[{1, 2}] - u[linspaced_int_array(2, K, K)]);"]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("statements", PRIORS)
 def test_priors_that_data_decide_are_no_observations(statements):
     found, told = told_apart(fit_of(f"vector[4] u = [a, a^2, a, a]'; y ~ normal(a, 2); {statements}"))

@@ -34,6 +34,7 @@ def fit_of(declared, statements, y, **more):
     return stanimport.generate_quantities(module, {"N": N, "x": X, "y": y, **more}, previous_fit=VALUES)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES)
 def test_replications_stand_where_the_data_do(case):
     *program, mean = CASES[case]
@@ -55,6 +56,7 @@ def test_an_expression_that_has_the_same_values_is_none_of_the_data(statement, y
         fit_of("vector[N]", statement, y).posterior_predictive(seed=1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("statement, name", [("abs(k) ~ poisson(b);", "k"), ("sort_asc(k) ~ poisson(b);", "k"),
                                              ("for (n in 1:N) target += poisson_lpmf(abs(k[n]) | b[n]);", "k"),
                                              ("f_lp(abs(k), b);", "k"),
@@ -109,6 +111,7 @@ PARTS = {  # the statements, and how many of the four numbers of y are observed:
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", PARTS)
 def test_a_log_likelihood_of_a_part_of_the_data_says_so(case):
     statements, observed = PARTS[case]

@@ -80,7 +80,7 @@ def log_likelihood(statements):
     return found, [str(w.message) for w in told if w.category is LikelihoodWarning], density
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", ONE)
 def test_they_are_one_array_in_the_order_of_the_data(case):
     statements, expected = ONE[case]
@@ -103,6 +103,7 @@ def test_a_vector_is_one_observation(statements):
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", OF_PARTS)
 def test_numbers_that_are_observed_twice_count_once(case):
     statements, expected, numbers = OF_PARTS[case]

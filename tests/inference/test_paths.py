@@ -77,6 +77,7 @@ def path(init_alpha=None, **limits):
     return list(SEEN), law
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("limit", [
     {"tol_obj": 1e6}, {"tol_rel_obj": 1e16}, {"tol_grad": 1e3}, {"tol_rel_grad": 1e19}, {"tol_param": 1e3},
     {"iterations": 1},

@@ -43,6 +43,7 @@ def test_of_the_fitted_data(line):
     np.testing.assert_array_equal(made.draws_pd()["y[2]"], y[:, 1])
 
 
+@pytest.mark.sampled(2)
 def test_of_new_data_without_what_is_observed(line):
     new = {"N": 2, "x": [10.0, 0.0], "shift": 1}
     made = line.posterior_predictive(new, seed=1)
@@ -83,7 +84,7 @@ DECLARED = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("declaration", DECLARED)
 def test_draws_that_are_no_data_are_told(declaration):
     law, is_outside = DECLARED[declaration]
@@ -172,6 +173,7 @@ OUTSIDE = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", OUTSIDE)
 def test_what_can_not_be_replicated_is_told(case):
     statement, told = OUTSIDE[case]
@@ -282,6 +284,7 @@ model {
     assert stats.kstest(made.stan_variable("u") / 2, "uniform").pvalue > 1e-3
 
 
+@pytest.mark.slow
 def test_what_stands_in_for_predictions_need_not_be_an_outcome():
     """Counts that are declared without bounds, below any number of trials, and of a law that no law allows all of."""
     module = stanimport.loads("""
@@ -453,6 +456,7 @@ def test_what_notebooks_show_of_predictions():
     ]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("law", ["poisson_log(a)", "neg_binomial_2(exp(a), 1e6)"])
 def test_counts_that_stan_does_not_draw_are_no_numbers(law):
     module = stanimport.loads(f"data {{ int y; }} parameters {{ real a; }} model {{ a ~ normal(20.8, 1); y ~ {law}; }}")

@@ -29,6 +29,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore:_lp functions in transformed parameters")
 @pytest.mark.parametrize("derived, statements", CASES.values(), ids=CASES.keys())
 def test_draws_are_those_of_the_laws_in_functions(derived, statements):

@@ -43,6 +43,7 @@ model {
 """
 
 
+@pytest.mark.slow
 def test_random_walks_and_other_recurrences():
     d = drawn(WALKS, {"T": 12})
     s, phi = d["s"][:, None], d["phi"][:, None]
@@ -193,6 +194,7 @@ model {
 """
 
 
+@pytest.mark.slow
 def test_items_of_tuples():
     made = stanimport.prior_predictive(stanimport.loads(TUPLES), draws=1500, seed=3)
     d = {n: made.stan_variable(n) for n in ("t", "o", "f", "a", "z")}
@@ -211,6 +213,7 @@ def test_items_of_tuples():
     fits(d["z"] - d["f"][0] - d["f"][1].sum(1) - pair[:, 1] - second[:, 1, 0], NORMAL)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("law, variance", [
     ("c ~ normal([m, -m]', 0.5);", 0.5), ("for (i in 1:2) c[i] ~ normal(i == 1 ? m : -m, 0.5);", 0.5),
     ("c ~ multi_normal([m, -m]', [[0.25, 0.2], [0.2, 0.25]]);", 0.1),
@@ -259,6 +262,7 @@ parameters {{ vector[3] m; {ordered} }} model {{ {statements} }}"""
         stanimport.prior_predictive(stanimport.loads(program), draws=5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", [
     "parameters { simplex[3] p; real m; } model { m ~ normal(0, 1); }",
     "parameters { vector[2] b; real m; } model { b[1] ~ normal(0, 1); b[2] ~ cauchy(0, 1); m ~ normal(b[1], 1); }",
@@ -278,7 +282,7 @@ def test_flat_priors_have_no_group():
     assert observations.prior(fit) == {}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("statement", [
     "to_vector(w) ~ std_normal(); for (i in 1:3) z[i] ~ std_normal();",
     "to_vector(w) ~ normal(0, 1); for (i in 1:3) target += std_normal_lpdf(z[i]);",

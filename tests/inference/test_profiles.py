@@ -95,6 +95,7 @@ def test_a_run_tells_the_time_of_its_blocks(monkeypatch):
     assert np.allclose(found.total_time["process"], found.forward_time["process"] + found.reverse_time["process"])
 
 
+@pytest.mark.slow
 def test_the_clock_runs_longer_for_more_evaluations():
     module = stanimport.loads('parameters { vector[50] x; } model { profile("p") { x ~ normal(0, 1); } }')
     fit = inference.sample(module, {}, chains=1, iter_warmup=2, iter_sampling=2, seed=1, show_progress=False)

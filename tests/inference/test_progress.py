@@ -84,6 +84,7 @@ def test_without_rich_a_terminal_has_a_bar(monkeypatch):
     assert "warm-up:  50%" in sys.stderr.getvalue() and "\n" not in sys.stderr.getvalue()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", ["sample", "variational"])
 def test_a_log_of_a_short_run_is_empty(module, capsys, method):
     few = FEW if method == "sample" else {"iter": 200, "seed": 1, "show_progress": True, "khat": False}

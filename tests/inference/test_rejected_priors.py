@@ -21,7 +21,7 @@ def above(bound):
     return stats.truncnorm(bound, np.inf).cdf
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("extra, block, outcome, bound", [
     ("", 'if (m < 0.3) reject("too small");', "normal(m, 1)", 0.3),
     ("transformed parameters { real<lower=-0.2> q = m; }", "", "normal(q, 1)", -0.2),
@@ -47,7 +47,7 @@ def test_parameters_of_laws_that_would_throw():
     fits((d["x"][:, 1] - d["x"][:, 0]) / d["s"], stats.norm.cdf)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("outcome, law", [
     ("vector[2] y", "y ~ uniform(0, m)"),
     ("real y", "y ~ normal(0, 1) T[0, m]"),
@@ -104,6 +104,7 @@ model {
 """
 
 
+@pytest.mark.slow
 def test_priors_that_brms_writes_for_monotonic_effects_gaussian_processes_and_horseshoes():
     d = drawn(BRMS, {"K": 2, "con_simo": [2.0, 1.0]})
     fits(d["simo"][:, 0], stats.beta(2, 1).cdf)

@@ -52,7 +52,7 @@ COUNTS = ["k[n] ~ multinomial(softmax(x[n] * m));", "k[n] ~ multinomial_logit(x[
           "target += multinomial_lpmf(k[n] | softmax(x[n] * m));"]  # fmt: skip
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("statements", COUNTS)
 def test_counts_of_as_many_as_were_observed(statements):

@@ -46,7 +46,7 @@ OPTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_chains_that_go_on_are_those_of_one_long_run(module, options):
     chosen = {**SHORT, **options}
@@ -58,6 +58,7 @@ def test_chains_that_go_on_are_those_of_one_long_run(module, options):
                                       stanimport.sample(module, resume=part, iter_sampling=130).draws(inc_warmup=True))
 
 
+@pytest.mark.slow
 def test_a_fit_that_was_saved_goes_on(module, tmp_path):
     part = stanimport.sample(module, DATA, iter_sampling=20, **SHORT)
     path = part.save(tmp_path / "part.nc")

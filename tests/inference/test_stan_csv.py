@@ -129,7 +129,7 @@ def test_draws_in_any_form_for_generated_quantities(saved_warmup, beta_module, t
         np.testing.assert_array_equal(made.stan_variable("noise"), expected.stan_variable("noise"))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("method", ["optimize", "variational", "laplace_sample", "pathfinder"])
 def test_other_methods(method, beta_module, tmp_path):
     options = {"variational": {"iter": 500, "require_converged": False, "draws": 20},
@@ -314,7 +314,7 @@ HEADERS = {  # the keys that CmdStan 2.36 and later write for a method, as CmdSt
 }  # fmt: skip
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("method", HEADERS)
 def test_files_have_the_keys_of_cmdstans(beta_module, method, tmp_path):
     loose = {"require_converged": False} if method in ("variational", "advi") else {}
@@ -340,7 +340,7 @@ FIRST_COLUMNS = {"laplace_sample": ["log_p__", "log_q__"], "pathfinder": ["lp_ap
                  "advi": ["lp__", "log_p__", "log_g__"], "generate_quantities": []}  # fmt: skip
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore::stanimport.errors.StanWarning")
 @pytest.mark.parametrize("method, own", FIRST_COLUMNS.items())
 def test_headers_are_those_of_cmdstan(saved_warmup, beta_module, tmp_path, method, own):

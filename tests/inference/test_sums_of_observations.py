@@ -175,7 +175,7 @@ def test_an_iteration_that_parameters_leave_out_adds_nothing():
     assert not told
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", MIXTURES)
 def test_components_may_stand_before_the_increment(case):
     found, told = log_likelihood(MIXTURES[case])
@@ -183,6 +183,7 @@ def test_components_may_stand_before_the_increment(case):
     np.testing.assert_allclose(found["y"], MIXTURE, rtol=1e-10)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", VECTORS)
 def test_entries_of_a_vector_are_told_apart(case):
     found, told = log_likelihood(VECTORS[case])
@@ -190,7 +191,7 @@ def test_entries_of_a_vector_are_told_apart(case):
     np.testing.assert_allclose(found["y"], MIXTURE, rtol=1e-10)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", [*MIXTURES, *VECTORS])
 def test_the_log_density_is_that_of_all_observations(case):
     module = stanimport.loads(PROGRAM.format(statements=MIXTURES.get(case) or VECTORS[case]), name="summed")

@@ -125,6 +125,7 @@ def test_observations_are_predicted_with_networks_of_torch():
     np.testing.assert_allclose(prior.stan_variable("y"), expected, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", ["pathfinder", "advi"])
 def test_approximations_find_the_posterior_of_a_linear_network(method):

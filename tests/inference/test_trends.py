@@ -58,7 +58,7 @@ def largest(data):
     return -found.fun - np.log(np.sqrt(2 * np.pi) * np.array(scales)).sum() - CHANGES * np.log(0.1)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("start", [{"seed": 1}, {"seed": 2}, {"seed": 3}, {"seed": 6}, {"seed": 1, "inits": 0},
                                    {"seed": 1, "inits": {"sigma": 1.0}}])  # fmt: skip
 def test_newton_ends_where_steps_gain_nothing(start):
@@ -70,7 +70,7 @@ def test_newton_ends_where_steps_gain_nothing(start):
     assert best - 0.05 < mode.stats["lp__"][0, 0] < best + 1e-6
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("start", [{"seed": 1}, {"seed": 2}, {"seed": 3}, {"seed": 1, "inits": 0}])
 def test_the_default_ends_at_the_mode_though_it_is_at_kinks(start):
     data, module = series(), stanimport.loads(TREND)
@@ -78,6 +78,7 @@ def test_the_default_ends_at_the_mode_though_it_is_at_kinks(start):
     assert mode.converged and mode.stats["lp__"][0, 0] == pytest.approx(best, abs=1e-4)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("tolerance", [{}, {"tol_param": 1e-8}, {"tol_rel_grad": 1e7}, {"tol_obj": 1e-12}])
 def test_a_density_without_a_mode_has_none_by_any_tolerance(tolerance):
     """That of a hierarchy grows without end where its scale runs to 0: steps are small there, slopes are not."""
@@ -95,6 +96,7 @@ def test_what_is_asked_to_gain_little_may_end_on_a_slope():
     assert mode.converged and np.abs(mode.stan_variable("x")).max() > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("algorithm", ["lbfgs", "bfgs"])
 def test_searches_that_break_off_at_kinks_are_followed_by_one_that_does_not(algorithm):

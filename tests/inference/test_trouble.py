@@ -129,7 +129,7 @@ RUNS = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("run", RUNS)
 def test_warnings_are_told_at_the_line_that_calls(run, tmp_path):
     program = tmp_path / "funnel.stan"

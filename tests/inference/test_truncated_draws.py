@@ -47,7 +47,7 @@ def test_continuous_laws(library, law, arguments, like, lower, upper):
         np.testing.assert_allclose(like.cdf(got), like.cdf(low) + SHARES * (like.cdf(high) - like.cdf(low)), rtol=rtol)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", ["numpy", "jax", "torch"])
 @pytest.mark.parametrize("law, arguments, like, lower, upper", [
     ("poisson", (2.5,), stats.poisson(2.5), 1, None), ("poisson", (0.5,), stats.poisson(0.5), 12, None),
@@ -72,6 +72,7 @@ def test_laws_on_intervals_without_probability_are_not_drawn():
     assert np.isnan(found).all()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_parameters_between_bounds_far_apart_have_their_priors(backend, torch_double):
     program = stanimport.loads("parameters { vector<lower=-1, upper=1e25>[400] x; } model { x ~ cauchy(0, 1); }",

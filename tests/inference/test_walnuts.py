@@ -152,6 +152,7 @@ def moved():
     return move
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("size, depth, inverse", [(0.9, 6, [9.0, 1.0]), (2.5, 2, [1.0, 1.0])])
 def test_a_transition_leaves_the_funnel_as_it_is(moved, size, depth, inverse):
@@ -180,7 +181,7 @@ def test_the_neck_of_a_funnel():
     assert found["nuts"][0][0] < 0.01 and found["nuts"][0][1] < 0.06
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("metric", ["auto", "diag_e", "dense_e", "unit_e"])
 def test_moments_and_law_of_a_correlated_normal_law(metric):
     module = stanimport.loads("""

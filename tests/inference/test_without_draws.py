@@ -40,6 +40,7 @@ def test_what_a_fit_without_draws_has(without_draws, tmp_path):
         assert fit.to_arviz()["posterior_predictive"]["y"].shape == (3, 0, 4)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("draws, told", [(0, "There are no draws"), (1, "1 draws of each chain are"), (3, "3 ")])
 def test_few_draws_are_not_satisfactory(program, draws, told):
     diagnosis = fitted(program, 4, iter_sampling=draws).diagnose()
@@ -66,6 +67,7 @@ def test_what_takes_draws_says_that_there_are_none(without_draws, ask):
         ask(without_draws)
 
 
+@pytest.mark.slow
 def test_predictions_of_no_rows(program):
     fit = fitted(program, 0, iter_sampling=5)
     prior = stanimport.prior_predictive(program, {"N": 0}, draws=6, seed=1)

@@ -42,7 +42,7 @@ def densities(statements, backend="numpyro"):
     return [stanimport.log_prob(module, params=params, jacobian=j).lp for j in (False, True)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", TERMS)
 def test_log_densities(case):
     statements, term = TERMS[case]
@@ -79,6 +79,7 @@ def test_laplace_approximations():
         assert b.mean() == pytest.approx(center, abs=0.06) and b.std() == pytest.approx(curvature**-0.5, rel=0.06)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["jacobian__y", "jacobian__call", "jacobian__term"])
 def test_data_of_such_names_are_observed_where_they_are_summed(name):
     many = " ".join(f"{name} ~ normal(m, {k});" for k in range(1, 19))

@@ -47,6 +47,7 @@ def ended(tmp_path, seconds, then, *flags):
     return done, time.monotonic() - begin
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="processes end by signals on POSIX")
 def test_an_interrupt_that_nobody_handles_ends_the_program_as_python_does(tmp_path):
     done, seconds = ended(tmp_path, 120, "run()\nprint('not reached')")
@@ -56,7 +57,7 @@ def test_an_interrupt_that_nobody_handles_ends_the_program_as_python_does(tmp_pa
     assert (tmp_path / "log.txt").read_text() == "not flushed"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("then, code", [
     ("try:\n    run()\nexcept KeyboardInterrupt:\n    sys.exit(3)", 3),
     ("try:\n    run()\nexcept KeyboardInterrupt:\n    raise RuntimeError from None", 1),

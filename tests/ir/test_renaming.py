@@ -42,7 +42,7 @@ def test_the_translation_is_the_same_but_for_the_names(name, backend, scheme):
     assert renaming.difference(PROGRAMS[name].read_text(), seed(name), options) == ""
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", COMPUTED)
 def test_the_log_density_is_the_same(name):
     text, data = PROGRAMS[name].read_text(), json.loads(PROGRAMS[name].with_suffix(".json").read_text())

@@ -77,6 +77,7 @@ def test_the_example_of_the_documentation(run):
     assert made.returncode == 0, made.stderr
 
 
+@pytest.mark.slow
 def test_a_program_follows_a_change_of_the_functions_that_it_calls(run):
     assert run(DENSITY).returncode == 0
     renamed = run(DENSITY, RECORDS.replace("R wrap(T angle)", "real wrap(real angle, real period)"))

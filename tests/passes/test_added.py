@@ -67,7 +67,7 @@ def test_increments_that_may_be_left_out_are_none() -> None:
     assert added(f"{program} {each.replace('target += t;', '')} }} model {{ }}") == 0
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_draw_is_rejected_where_stan_rejects_it(name: str, backend: str, x64: None, torch_double: None) -> None:

@@ -51,7 +51,7 @@ DATA = {"N": 5, "x": X, "g": G, "t": list(zip(T1.tolist(), T2)), "u": [((p, q), 
 PARTS = {"N": 5, "x": X, "g": G, "t1": T1, "t2": T2, "u1": U1, "u2": U2, "u3": U3, "w1": W1, "w2": W2}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_stans_value_and_gradient(loop, backend, torch_double):

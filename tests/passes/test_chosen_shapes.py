@@ -54,7 +54,7 @@ DATA = {"K": 6, "b": [1, 4, 3, 5, 5, 2], "x": [0.1, 0.5, 0.2, 0.9, -1.0, 0.7]}
 POINTS = [np.array([0.3, -0.2, 0.5]), np.array([1.0, 0.4, -0.5])]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("value", VALUES)
@@ -68,6 +68,7 @@ def test_chosen_shapes_are_stans(value, use, backend):
         beside_stan.compare(text, DATA, backend)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_laws_of_the_program_are_stans(backend):
     if backend == "pyro":

@@ -48,7 +48,7 @@ BODIES = {
 DATA = {"K": 6, "b": [1, 4, 3, 5, 5, 2], "x": [0.1, 0.5, 0.2, 0.9, -1.0, 0.7]}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("body", BODIES)
 def test_chosen_sizes_are_stans(body, backend):

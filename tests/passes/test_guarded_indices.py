@@ -56,7 +56,7 @@ def outcome(text: str, backend: str) -> ours.Outcome:
     return ours.outcomes(text, DATA, [AT], backend, jit=False, parts=("gradient",))[0]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("around", AROUND)
 @pytest.mark.parametrize("guard", GUARDS)
@@ -100,7 +100,7 @@ AHEAD = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", AHEAD)
 def test_steps_ahead_but_for_the_last_one(name, backend):

@@ -40,7 +40,7 @@ def assert_unchanged(name, *switches):
             np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-11, err_msg=parameter)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", programs.NAMES)
 def test_log_density_and_gradient_with_all_passes(name, x64):
     assert_unchanged(name, ())
@@ -52,7 +52,7 @@ def test_log_density_and_gradient_without_one_pass(name, x64):
     assert_unchanged(name, *((p,) for p in loops.PASSES))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", programs.NAMES)
 def test_log_density_on_torch(name, x64, torch_double):
     import pyro.poutine as poutine
@@ -76,7 +76,7 @@ model {{ {AROUND} for (n in 1:N) target += a * sum(PART); }} }}"""
 ALONE = [(), loops.PASSES, *((p,) for p in loops.PASSES)]  # passes that are left out
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("part", ["segment(y, n, size[n])", "block(m, 1, 1, 2, size[n])", "sub_col(m, n, 1, size[n])"])
 def test_negative_sizes_are_rejected_whichever_passes_are_left_out(part, backend, x64, torch_double):

@@ -40,7 +40,7 @@ def test_lanes_around_tell_nothing():
     assert "ppl.most(" in stanimport.translate("most.stan", source=WITHIN_LANES)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("scheme", ["mixed", "comprehensive"])
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("inner", INNER)

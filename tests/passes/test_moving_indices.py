@@ -40,7 +40,7 @@ DATA = {"N": 4, "ii": [0, 2, 0, 3], "x": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8
 POINTS = [np.array([0.4]), np.array([-0.3])]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_what_lies_at_other_places_is_not_carried(loop: str, backend: str) -> None:

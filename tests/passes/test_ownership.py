@@ -82,6 +82,7 @@ def test_data_stay_as_they_are(backend, without):
         unchanged(module, inputs)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("without", [(), loops.PASSES], ids=["all passes", "no passes"])
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_variables_stay_as_they_are(backend, without):

@@ -48,6 +48,7 @@ def log_density(text, backend, data, point):
     return float(value), np.zeros(1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_ends_that_depend_on_parameters(backend, x64, torch_double):
     for a in (0.5, -1.0, 3.0):
@@ -128,7 +129,7 @@ def by_steps(a, nu):
     return np.array(s)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("returned", RETURNED)
 def test_what_a_function_returns_of_a_range_that_parameters_end(returned, backend, x64, torch_double):

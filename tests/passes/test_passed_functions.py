@@ -35,6 +35,7 @@ CALLS = {
 DATA = {"N": 6, "y": [2, 1, 2, 1, 1, 3]}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", CALLS)
 def test_sizes_in_passed_functions_are_those_of_each_iteration(name, backend):
@@ -53,7 +54,7 @@ RATES = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("method", ["rk45", "bdf"])
 @pytest.mark.parametrize("name", RATES)
 def test_equations_with_loops_have_the_derivatives_of_their_solution(name, method):

@@ -65,7 +65,7 @@ def test_other_sums_stay(name):
     assert "predictor" not in shown(OTHERS[name])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("count", [5, 100])
 @pytest.mark.parametrize("name", MODELS)
 def test_density_and_gradient_are_those_of_the_sum(name, count, x64):

@@ -114,7 +114,7 @@ def points(reference):
     return [rng.normal(size=reference.n_unconstrained) * 0.5 for _ in range(2)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("group", GROUPS)
 def test_stans_value_and_gradient(group):
     reference = stanli.Model(stan_code=program(group), data=DATA)

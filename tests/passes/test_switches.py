@@ -67,7 +67,7 @@ LONG = {"garch11", "arma11"}  # without passes
 EACH = [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in MODELS]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", EACH)
 def test_models_without_all_passes(name, x64):
     assert_same(name, *model(name), ())

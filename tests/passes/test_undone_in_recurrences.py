@@ -70,6 +70,7 @@ def beside(name: str) -> str:
                  m ~ normal({last}, 1); a ~ normal(0, 1); }}"""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", BESIDE)
 def test_what_else_is_carried(name, backend):

@@ -84,7 +84,7 @@ def steps(a):
     return k
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES)
 def test_densities_are_those_of_what_the_range_holds(case):
     """With the gradients that PyTorch finds, which knows values."""
@@ -120,7 +120,7 @@ model {
 }"""
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["sum", "mean", "log_sum_exp"])
 @pytest.mark.parametrize("scheme", ["mixed", "comprehensive"])
 def test_open_ranges_of_a_counter_are_known_in_each_iteration(name, scheme):

@@ -39,7 +39,7 @@ def _predicted(backend, model, draws, given, **options):
     return {n: np.asarray(v) for n, v in made.items()}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("scheme", ["comprehensive", "mixed", "generative"])
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_none_is_drawn(backend, scheme, x64, torch_double):
@@ -62,6 +62,7 @@ def test_pyros_parallel_draws_are_those_of_each(torch_double):
     assert made["y"] == pytest.approx(expected, abs=0.01) and made["k"].tolist() == [[0, 1, 1, 0]] * 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_draws_from_the_prior_draw_it_too(backend, x64, torch_double):
     module = stanimport.loads(LINE, backend=backend)

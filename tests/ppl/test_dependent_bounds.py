@@ -22,6 +22,7 @@ def verify(draws, count):
     assert stats.kstest((v - b[:, None])[thin, 0], "expon").pvalue > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("scheme", ["comprehensive", "mixed"])
 def test_numpyro(scheme, x64):

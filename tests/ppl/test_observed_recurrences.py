@@ -130,7 +130,7 @@ def on_pyro(module, inputs, values):
     return {name: site["log_prob"].numpy() for name, site in observed.items()}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("scheme", ["comprehensive", "mixed"])
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", CASES)

@@ -88,7 +88,7 @@ CONTAINERS = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "backend"), [
     ("dirichlet", "numpyro"), ("dirichlet", "pyro"), ("wishart", "pyro"), ("inv_wishart", "pyro"),
     ("multi_student_t", "numpyro"),
@@ -106,7 +106,7 @@ def test_derivatives_of_draws_of_containers(name, backend, x64, torch_double):
         assert (np.abs(found[i].mean(0) - exact) < 5 * error + 1e-3).all(), (found[i].mean(0), exact)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("law", "domain"), [
     ("skew_normal(0.3, s, 2)", ""), ("exp_mod_normal(0, s, 1)", ""), ("rayleigh(s)", "<lower=0>"),
 ])  # fmt: skip
@@ -145,6 +145,7 @@ def test_pyro_takes_the_derivatives_of_draws_once(law, domain, torch_double):
     assert np.mean(found) == pytest.approx(exact, abs=5 * np.std(found) / np.sqrt(len(found)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("law", ["normal(0.5, 2)", "gamma(2, 3)", "student_t(4, 0, 1)", "beta(2, 3)"])
 def test_laws_of_numpyros_classes_are_drawn_as_numpyro_draws(law, x64):
     """A hand-written model with the same key has the same numbers."""

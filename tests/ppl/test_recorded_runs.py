@@ -42,6 +42,7 @@ def potential(module, inputs, jit):
     return start, function
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", REPEATED)
 def test_recorded_densities_are_those_that_are_not(program, torch_double):
     module = stanimport.loads(REPEATED[program], backend="pyro")

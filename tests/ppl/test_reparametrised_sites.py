@@ -62,6 +62,7 @@ def test_what_stan_rejects_is_rejected(law, backend, x64, torch_double):
 FIRST = ["vector[2] a", "array[2] simplex[3] a", "vector<lower=0>[3] a", "real a"]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("scheme", ["comprehensive", "mixed"])
 @pytest.mark.parametrize("first", FIRST)

@@ -79,6 +79,7 @@ def primitives(jaxpr):
                 yield from primitives(getattr(p, "jaxpr", p))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_is_not_taken_is_not_felt(name, x64):
     function, text = PROGRAMS[name]

@@ -31,6 +31,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("body", PROGRAMS.values(), ids=PROGRAMS)
 def test_its_gradient_is_that_of_finite_differences(body, x64):
     module = stanimport.loads(f"parameters {{ real a; }} model {{ {body} }}")

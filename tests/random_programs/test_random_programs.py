@@ -13,8 +13,8 @@ from .workers import run
 
 SEED, EACH = 1, 100
 STARTS = range(20_000, 20_400, EACH)
-SEVERAL = range(1265, 1277)  # in which no program takes stanli down
-REJECTIONS, BLOCKS = range(8), range(23, 35)
+SEVERAL = range(1265, 1272)  # in which no program takes stanli down
+REJECTIONS, BLOCKS = range(5), range(23, 35)
 
 
 @pytest.mark.parametrize("start", STARTS)

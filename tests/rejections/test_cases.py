@@ -73,7 +73,7 @@ def x64_everywhere():
     jax.config.update("jax_enable_x64", before)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("part", PARTS)
 def test_compiled_log_densities(part, x64_everywhere):
     """All but the distribution functions, whose arguments are checked by the same code."""

@@ -27,6 +27,7 @@ CASES = {  # statements that draw, and what they make of each of six
 }  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_not_asked_for_rejects_nothing(case, backend):

@@ -64,7 +64,7 @@ def differences(place, results):
                 yield f"{kind} at {point}: {value}, {gradient}, not {expected}, {wanted}"
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @PLACES
 def test_numpyro(place, x64):
     """Traced as under jit, and computed one primitive after the other."""
@@ -80,7 +80,7 @@ def test_numpyro(place, x64):
     assert list(differences(place, results)) == []
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @PLACES
 def test_pyro(place, torch_double):
     from pyro import poutine

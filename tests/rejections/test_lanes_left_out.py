@@ -66,6 +66,7 @@ def test_what_is_wrong_in_other_iterations_rejects_nothing(statement, expected, 
     assert log_density("x[n] < 0", statement, backend) == pytest.approx(expected)
 
 
+@pytest.mark.sampled(2)
 @BOTH
 @pytest.mark.parametrize("statement, expected", [
     ("target += beta_lpdf(u[k] | exp(x[n]), 1);", 2 * 0.3 + (math.exp(0.3) - 1) * math.log(0.5 * 0.25)),

@@ -172,7 +172,7 @@ TRUNCATED = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", TRUNCATED)
 def test_prior_draws_have_the_truncated_law(case, x64):
     from numpyro.infer import Predictive
@@ -190,6 +190,7 @@ def test_truncated_densities_are_normalised(case, x64):
     np.testing.assert_allclose(log_density(module.model, (), {}, {"x": 1.25})[0], TRUNCATED[case].logpdf(1.25))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", TRUNCATED)
 def test_prior_draws_on_pyro(case, torch_double):

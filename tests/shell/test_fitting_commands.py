@@ -37,6 +37,7 @@ def rows(capsys):
     return {words[0]: words[1:] for words in lines if len(words) > 1}
 
 
+@pytest.mark.slow
 def test_sample_saves_and_draws_and_generate_goes_on(coin, tmp_path, capsys):
     assert main(["sample", *coin, *FEW, "--output", "fit.nc", "--plot", "fit.png"]) == 0
     told = capsys.readouterr().out
@@ -53,7 +54,7 @@ def test_sample_saves_and_draws_and_generate_goes_on(coin, tmp_path, capsys):
     assert "y_rep[3]" in rows(capsys)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("command, heading, value", [
     ("optimize", "Value", 8 / 12), ("laplace", "Mean", 9 / 14), ("pathfinder", "Mean", 9 / 14),
     ("variational", "Mean", 9 / 14),
@@ -277,7 +278,7 @@ def test_saved_fits_are_plotted_and_compared(coin, tmp_path, capsys):
         (tmp_path / "picture.png").unlink()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("change, arguments, told", [
     ("", ["plot", "*", "--output", "a.png", "--variables", "thta"], "no variable 'thta'; did you mean 'theta'?"),
     ("y ~ bernoulli(theta);", ["plot", "fit.nc", "--output", "a.png", "--kind", "ppc"], "no replicated data"),

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-SIZE = 12  # calls in one program: more of them compile in a time that grows faster than their number
+SIZE = 4  # calls in one program: more of them compile in a time that grows faster than their number
 
 
 class Call(NamedTuple):

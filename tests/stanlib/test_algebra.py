@@ -23,7 +23,7 @@ def old_system(y, p, x_r, x_i):
     return system(y, p, x_r[0])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("name", SOLVERS)
 def test_roots(name, library):
@@ -39,6 +39,7 @@ def test_roots(name, library):
             np.testing.assert_allclose(y, expected, rtol=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("name", SOLVERS)
 def test_gradient_is_stans(name, library):
@@ -54,7 +55,7 @@ def test_gradient_is_stans(name, library):
     np.testing.assert_allclose(gradient(library, total, POINT), stan, rtol=1e-12)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", SOLVERS)
 def test_vectorised_chains_and_jacobians(name, x64):
     import jax

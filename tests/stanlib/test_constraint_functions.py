@@ -269,6 +269,7 @@ def test_of_matrices_stan_looks_at_the_sum_of_all_components_alone(library, z):
     np.testing.assert_allclose(found, stans_free_matrix(z), rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("ending", ["constrain", "jacobian"])
 def test_matrices_have_the_sizes_that_are_asked_for(library, ending):

@@ -92,7 +92,7 @@ def test_draws_have_the_shape_that_the_class_says_and_lie_in_its_support(backend
     assert backend.inside(law, x).shape == terms.shape and backend.inside(law, x).all()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @cases(["uniform", "categorical", "multi_normal", "wishart", "lkj_corr_cholesky"])
 def test_expanded_laws_draw_and_score_every_entry(backend, name):
     _, arguments, shape = example(name)
@@ -129,7 +129,7 @@ CORNERS = {  # laws whose draws lie in the corners, the number of these, and the
 }  # fmt: skip
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend, name", [(b, n) for b in BACKENDS for n in CORNERS], indirect=["backend"])
 def test_draws_of_small_concentrations_lie_in_the_corners(backend, name):
     """Between them lies less than 1 % of the probability, and every corner has the same."""

@@ -26,7 +26,7 @@ def test_log_of_the_upper_tail(arguments, expected):
     assert float(log_tail(*map(np.asarray, arguments))) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("arguments, expected", [t for t in TAILS if t[0][3] > 1e-30])
 def test_single_precision(arguments, expected):
     import jax.numpy as jnp
@@ -46,7 +46,7 @@ def test_tails_of_several_counts():
     np.testing.assert_allclose(-np.diff(tail), density, rtol=1e-9)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("library", ["jax", "torch"])
 @pytest.mark.parametrize("arguments", [a for a, _ in TAILS if a[3] > 1e-100])
 def test_gradients_of_the_upper_tail(arguments, library, x64, torch_double):

@@ -94,6 +94,7 @@ def test_impossible_observations():
     np.testing.assert_array_equal(slopes, 0)
 
 
+@pytest.mark.slow
 def test_compiled_long_and_batched():
     rng = np.random.default_rng(0)
     log_omega = rng.normal(size=(2, 3, 2000))

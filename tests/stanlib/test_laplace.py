@@ -52,6 +52,7 @@ def test_normal_likelihoods_are_integrated_exactly(block, library):
     np.testing.assert_allclose(plain(made), exact(NORMAL), rtol=1e-11)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_gradient_of_the_exact_case(library):
     made = gradient(library, lambda x: marginal(library, x, normal, (Y, x[2])), NORMAL)
@@ -90,7 +91,7 @@ CALLS = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("family, library", CALLS)
 def test_likelihoods_of_stans_own(family, library):
     with double(library):
@@ -101,7 +102,7 @@ def test_likelihoods_of_stans_own(family, library):
     np.testing.assert_allclose(plain(made), by_formula(family, POINT)[1], rtol=1e-8)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_gradient_through_the_mode(library):
     """Also in an argument of the likelihood that moves the mode."""
@@ -118,6 +119,7 @@ def test_gradient_through_the_mode(library):
     np.testing.assert_allclose(gradient(library, total, x), expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_vectorised_chains(x64):
     import jax
 
@@ -127,7 +129,7 @@ def test_vectorised_chains(x64):
     np.testing.assert_allclose(jax.jit(jax.vmap(f))(points), [apart(p) for p in points], rtol=1e-9)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_the_law_of_the_latent_values(library):
     """Of a normal likelihood it is the posterior of a Gaussian process."""
@@ -141,6 +143,7 @@ def test_the_law_of_the_latent_values(library):
     np.testing.assert_allclose(root @ root.T, k - gain @ k, rtol=1e-7, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_draws_follow_that_law():
     random = NumpyRandom(np.random.default_rng(1))
     head = (normal, (Y, NORMAL[2]), 1, covariance, (PLACES, *NORMAL[:2]))

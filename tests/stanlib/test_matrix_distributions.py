@@ -37,6 +37,7 @@ def symmetric(f):
     return lambda x: f((x + x.T) / 2)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("name", ["wishart", "inv_wishart"])
 def test_gradients_of_wishart(library, name):

@@ -30,7 +30,7 @@ def terms(library, name, y, *arguments):
         return plain(distribution.get(name).log_prob(lift(library, y), *(lift(library, a) for a in arguments)))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("name", COVARIANCE_LAWS)
 def test_one_term_per_observation(library, name):
@@ -46,7 +46,7 @@ def test_one_term_per_observation(library, name):
     np.testing.assert_allclose(terms(library, name, MU, *shifted), law.logpdf(MU - Y), rtol=1e-12)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("name", COVARIANCE_LAWS)
 def test_gradients_by_matrix_and_location(library, name):
@@ -203,7 +203,7 @@ NATIVE = ("multi_normal", "multi_normal_prec", "multi_normal_cholesky", "multi_s
           "wishart", "wishart_cholesky", "inv_wishart")  # fmt: skip
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NATIVE)
 def test_native_classes_have_the_same_law(name):
     from stanlib.ppl.numpyro.distributions import make

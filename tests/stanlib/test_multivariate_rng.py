@@ -72,7 +72,7 @@ IN_JAX = (
 )  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "library, symbol", [(b, s) for b in LIBRARIES for s in (IN_JAX if b == "jax" else MEANS)], ids=str
 )

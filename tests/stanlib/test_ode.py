@@ -35,7 +35,7 @@ def solve(name, y0, t0, ts, p, controls=None):
     return registry.by_symbol(name)(predators, y0, t0, ts, *(METHODS[name] if controls is None else controls), p)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("name", METHODS)
 def test_states(name, library):
@@ -47,7 +47,7 @@ def test_states(name, library):
 SLOW = {("ode_adjoint_tol_ctl", "jax"), ("ode_bdf", "jax")}  # to compile
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "name, library",
     [
@@ -65,6 +65,7 @@ def test_gradients_in_the_initial_state_and_the_parameters(name, library):
     np.testing.assert_allclose(gradient(library, total, x), expected, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_gradients_in_the_times(library):
     x = np.concatenate([[0.1], TIMES])
@@ -99,7 +100,7 @@ def test_all_libraries_take_the_same_steps():
         assert np.max(np.abs(made[0] - exact(predators, STATE, 0.1, TIMES, RATES))) > 1e-6
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_loose_tolerances_have_the_gradient_of_the_same_steps(library):
     """The states are those without derivatives, and the gradient is that of their sum, to the tolerance's precision."""
@@ -158,7 +159,7 @@ def robertson(t, y, p):
     return namespace((y, p)).stack([-first, first - second, second])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_stiff_equations(library):
     reference = solve_ivp(robertson, (0, 40), [1, 0, 0], "Radau", STIFF_TIMES, args=(STIFF,), rtol=1e-11, atol=1e-14)
@@ -168,6 +169,7 @@ def test_stiff_equations(library):
     np.testing.assert_allclose(states, reference.y.T, rtol=1e-7)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_gradient_of_stiff_equations_is_stans(library):
     weights = np.array([[i, 1e5 * i, 2.0] for i in (1, 2, 3)])

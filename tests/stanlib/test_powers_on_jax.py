@@ -13,7 +13,7 @@ EXPONENTS = [2.0, 5.0, 17.0, 21.0, 40.0, -3.0, -17.0, 2.5, -2.5, 1 / 3, np.array
 BASES = [-1.5, -1.0, -0.0, 0.0, 0.7, 1.5, np.nan, -np.inf, np.inf]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("exponent", EXPONENTS, ids=str)
 def test_powers_and_their_logarithms_are_numpys(exponent):
     xp = named("jax")

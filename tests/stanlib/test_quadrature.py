@@ -49,6 +49,7 @@ def test_poles_at_the_ends(p, q, library):
     np.testing.assert_allclose(plain(made), special.beta(p, q), rtol=1e-9)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("name", METHODS)
 def test_gradients_are_stans(name, library):

@@ -80,7 +80,7 @@ def test_uniform_laws_of_types_are_those_that_records_have() -> None:
     assert {c.name for c in TYPES if c.uniform is not None} == set(UNIFORM)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", UNIFORM)
 @pytest.mark.parametrize("library", ["numpy", "jax", "torch"])
 def test_a_uniform_value_is_one_of_the_type_with_the_components_of_that_law(name: str, library: str) -> None:

@@ -52,6 +52,7 @@ def test_values_and_derivatives_are_those_of_a_loop(length, width):
             np.testing.assert_allclose(slopes[at], (above - below) / 2e-5, rtol=1e-7, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_second_derivatives_and_lanes_are_those_of_the_loop_one_by_one():
     rng = np.random.default_rng(0)
     growth, added = rng.uniform(0.2, 1.3, (2, 4, 6, 2))  # four recurrences

@@ -16,6 +16,7 @@ P = np.array([1e-10, 0.2, 0.5, 0.9, 1 - 1e-10])
 NAN, INF = math.nan, math.inf
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_against_numpy_and_scipy(library):
     for symbol, expected in (
@@ -327,6 +328,7 @@ def test_derivatives_of_hypergeometric_functions(library):
         np.testing.assert_allclose(batch[1], numeric_gradient(parameters, at + 0.1), rtol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_student_t_quantile(library):
     p, mu = np.array([0.1, 0.5, 0.975]), np.array([1.0, 2.0, 3.0])

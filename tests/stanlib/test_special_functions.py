@@ -35,6 +35,7 @@ def derivatives(library, name, *args):
 X = [1e-3, 0.2, 0.9, 3.0, 20.0, 700.0]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_incomplete_gamma_against_closed_forms(library):
     x = np.array(X)
@@ -109,6 +110,7 @@ def test_normal_tails(library):
     np.testing.assert_allclose(value(library, "erfcx", points), sp.erfcx(points), rtol=1e-14)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_derivatives_in_the_normal_tails(library):
     x = np.array([-1e5, -20.0, -0.3, 0.3, 6.0])
@@ -161,6 +163,7 @@ def test_modified_bessel_function_of_real_order(library):
     np.testing.assert_array_equal(value(library, "log_iv", np.array([0.0, 1.0]), 0.0), [0, -np.inf])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_derivatives_of_the_modified_bessel_function(library):
     at = np.array([[0.3, 0.0, 40.0, 2.5], [0.2, 3.0, 7.0, 300.0]])
@@ -211,7 +214,7 @@ def test_derivatives_of_quantiles(library):
     np.testing.assert_allclose(derivatives(library, "student_t_quantile", *at), expected, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("p", [0.5, 0.1, 0.99])
 def test_second_derivatives_of_quantiles(p):
     """At 0 as well, by t' = 1 / f(t) in p, and so t'' = -f'(t) / f(t)^3, for the density f."""
@@ -256,7 +259,7 @@ def test_hypergeometric_series():
     assert in_z == pytest.approx(0.7 * power / 0.6, rel=1e-13)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("a", [1.0, 2.0, 30.0])
 def test_derivatives_of_incomplete_gamma_are_densities_also_of_tiny_and_huge_arguments(library, a):
@@ -270,7 +273,7 @@ def test_derivatives_of_incomplete_gamma_are_densities_also_of_tiny_and_huge_arg
     np.testing.assert_allclose(log_upper[some], -density[some] / q[some], rtol=1e-8)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 3.0), (3.0, 1.0), (2.0, 2.0), (0.5, 1.0), (1.0, 0.5)])
 def test_derivatives_of_incomplete_beta_are_densities_up_to_the_ends(library, a, b):

@@ -29,6 +29,7 @@ def test_streams_are_uncorrelated(wide):
     assert stats.kstest(found, stats.norm.cdf).pvalue > LEAST_P and np.abs(found).max() < 5
 
 
+@pytest.mark.sampled(2)
 @SINGLE
 def test_a_state_goes_through_a_trace(wide):
     with jax.enable_x64(wide):
@@ -41,7 +42,7 @@ def test_a_state_goes_through_a_trace(wide):
         assert streams.spread(state, (2, 3)).shape[:2] == (2, 3)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @SINGLE
 @pytest.mark.parametrize("name, parameters, law", [
     ("gamma", (0.3,), stats.gamma(0.3)), ("gamma", (70.0,), stats.gamma(70)), ("beta", (0.5, 3.0), stats.beta(0.5, 3)),

@@ -33,7 +33,7 @@ def test_square_matrices_keep_their_size(x64, kind, rows):
     assert value.shape == (rows, rows)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", (*SQUARE, *VECTORS, *MATRICES))
 def test_the_point_to_start_from_satisfies_the_constraint(x64, kind):
     shape = (3,) if kind in VECTORS else (3, 3)
