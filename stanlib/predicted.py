@@ -5,7 +5,6 @@ statement observes the whole of a variable, as it is.
 """
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import StanDataError
+from .sites import variable_of
 from .unknown_outcomes import moved_outcomes
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Asked:
 
     def variable_of(self, site: str) -> str | None:
         """The variable that a site would observe, if it is one to be drawn."""
-        name = site if site in self.program.names("data", "transformed_data") else re.sub(r"__\d+$", "", site)
+        name = variable_of(site, self.program.names("data", "transformed_data"))
         return name if name in self.marks else None
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from stanlib.dataclass import dataclass
+from stanlib.discrete import TOLD
 from stanlib.types import INT, REAL, array
 
 from ..ir import gprob, traversal, typed, uses
@@ -23,7 +24,7 @@ from .exclusions import impossible, without_excluded
 from .logarithms import with_guarded_functions, with_guarded_logarithms
 from .lookups import looked_up
 from .normal import normalized, with_sizes
-from .observed import TOLD, Observing
+from .observed import Observing
 from .origins import Origins, Reading
 from .outcomes import with_impossible_ones
 from .parameters import Discrete, Stmts, of_program, setup, text, variable

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 
 from stanlib.dataclass import dataclass
+from stanlib.discrete import LAW, UNKNOWN
 from stanlib.types import REAL, ROW_VECTOR, VECTOR, is_discrete, is_scalar
 
 from ..ir import gprob, typed, uses
@@ -13,12 +14,10 @@ from ..source import Span
 from .parameters import Stmts
 from .terms import Term
 
-LAW, UNKNOWN, TOLD = "", "?", 3  # as stanlib/discrete/units.py has them
-
 
 @dataclass(frozen=True)
 class Outcome:
-    """The name of a variable, or one of the above; its number or vector, if it is one; how many loops are around it.
+    """The name of a variable, LAW or UNKNOWN; its number or vector, if it is one; how many loops are around it.
 
     `length` is the size of the vector.
     """

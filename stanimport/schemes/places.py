@@ -6,10 +6,10 @@ the same outcomes, which data alone decide, in the order in which the increments
 """
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from stanlib.sites import variable_of
 from stanlib.types import dimensions, is_scalar
 
 from ..ir import gprob, traversal
@@ -60,7 +60,7 @@ class _Places:
     def _is_unknown(self, s: gprob.Factor, path: Sequence[gprob.Stmt]) -> bool:
         """Whether an increment holds log densities of numbers of its variable in an order that does not show."""
         found = outcomes(s)
-        if s.jacobian or is_units(s.value) or not any(self.data.get(root(y) or "") in _named(s) for y in found):
+        if s.jacobian or is_units(s.value) or not any(self._is_own(y, s) for y in found):
             return False
         if is_scalar(s.value.type):
             return any(isinstance(t, _LOOPS) for t in path)
@@ -74,10 +74,14 @@ class _Places:
             found = outcomes(s)
         else:
             return None
-        every = [y for y in found if self.data.get(root(y) or "") in _named(s)]
+        every = [y for y in found if self._is_own(y, s)]
         if not every or not all(same_value(y, every[0]) for y in every):
             return None
         return every[0] if dimensions(every[0].type) < 2 and not mentions(every[0], self.dynamic) else None
+
+    def _is_own(self, y: gprob.Expr, s: gprob.Observe | gprob.Factor) -> bool:
+        """Whether numbers are of the variable that a site is called after."""
+        return self.data.get(root(y) or "") == variable_of(s.site, self.data.values())
 
     def statements(self) -> Stmts:
         """The loops and conditions of data alone around the outcomes, and what is computed of data in them."""
@@ -92,7 +96,7 @@ class _Places:
 
     def _of_one(self, s: gprob.Factor) -> gprob.Factor:
         """What tells of one place where an increment has many log densities: that theirs are not known."""
-        variable = next(whole(y) for y in outcomes(s) if self.data.get(root(y) or "") in _named(s))
+        variable = next(whole(y) for y in outcomes(s) if self._is_own(y, s))
         return replace(s, value=gprob.int_const(0, s.span), outcomes=(variable,), place=True)
 
     def _copied(self, body: Sequence[gprob.Stmt], by_parameters: bool = False) -> Iterator[gprob.Stmt]:
@@ -130,11 +134,6 @@ class _Places:
             return node
 
         return traversal.rewrite(body, change)
-
-
-def _named(s: gprob.Observe | gprob.Factor) -> set[str]:
-    """The variables that a site may be called after."""
-    return {s.site, re.sub(r"__\d+$", "", s.site)}
 
 
 def _selected(y: gprob.Expr) -> gprob.Expr:

@@ -1,10 +1,11 @@
 """What discrete parameters couple, apart in the log likelihood, with the places of the data that it is of."""
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 
+from stanlib import sites
+from stanlib.discrete import TOLD
 from stanlib.types import INT, REAL, array
 
 from ..ir import gprob
@@ -12,7 +13,6 @@ from ..ir.calls import raw
 from ..ir.uses import is_units
 
 _SUM, _OUTCOMES = "discrete_log_sum__", "discrete_outcomes__"
-_TOLD = 3  # of each term, as stanlib/discrete/units.py has it
 
 
 def with_units(program: gprob.Program) -> gprob.Program:
@@ -24,7 +24,7 @@ def with_units(program: gprob.Program) -> gprob.Program:
 def variable_of(e: gprob.Apply, names: Container[str]) -> str | None:
     """The first variable of the data that is known to be observed in what all units add to the target."""
     told, _ = _divided(e)
-    known = (a.value for a in told[::_TOLD] if isinstance(a, gprob.Const))
+    known = (a.value for a in told[::TOLD] if isinstance(a, gprob.Const))
     return next((n for n in known if isinstance(n, str) and n in names), None)
 
 
@@ -32,7 +32,7 @@ def _divided(e: gprob.Apply) -> tuple[Sequence[gprob.Expr], Sequence[gprob.Expr]
     """What is told of all terms, and the arguments of the sum."""
     count, *others = e.arguments
     assert isinstance(count, gprob.Const) and isinstance(count.value, int)
-    end = _TOLD * count.value
+    end = TOLD * count.value
     return others[:end], others[end:]
 
 
@@ -42,7 +42,7 @@ def _told(s: gprob.Stmt, names: set[str]) -> Iterator[gprob.Stmt]:
         yield s
         return
     assert isinstance(s.value, gprob.Apply)
-    variable = s.site if s.site in names else re.sub(r"__\d+$", "", s.site)
+    variable = sites.variable_of(s.site, names)
     if variable not in names:
         yield replace(s, value=raw(_SUM, REAL, s.span, *_divided(s.value)[1]))
         return

@@ -1,9 +1,9 @@
 """What a program adds to the target of its data, of which no log density of single observations is known."""
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence, Set
 
+from stanlib.sites import variable_of
 from stanlib.unobserved import Unobserved
 
 from ..ir import gprob, traversal
@@ -55,7 +55,7 @@ class _Statements:
 
     def variable(self, site: str) -> str:
         """The variable that a site is called after."""
-        return site if site in self.names.values() else re.sub(r"__\d+$", "", site)
+        return variable_of(site, self.names.values())
 
     def reads_target(self, s: gprob.Factor | gprob.Bind) -> bool:
         """Whether what a statement adds is computed of the log density so far."""

@@ -14,19 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.base import Array, Namespace
-from . import elimination
+from . import LAW, TOLD, elimination
 from .factors import ARGUMENTS
 from .merged import components
 from .problem import Problem, sum_of
 from .reading import read_terms
 from .tallies import Tally
 
-LAW, UNKNOWN = "", "?"  # in place of the name of a variable: of a discrete parameter itself, and of what is not known
-TOLD = 3  # arguments of each term before those of `discrete_log_sum__`
-
 
 class Observed(NamedTuple):
-    """What a term observes: a variable of the data, or one of the above, and its outcomes at all places.
+    """What a term observes: a variable of the data, LAW or UNKNOWN, and its outcomes at all places.
 
     The outcomes, an array over loops, or over `size` places, are a text where they are not told. The term stands at
     some of the `places`, where it is of these `units`. Terms of one `statement` are its cases.

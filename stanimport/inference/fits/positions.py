@@ -8,7 +8,6 @@ which are moved far, to either side: `abs(y)` and `fmax(y, 0)` are y itself near
 """
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 from numpyro import handlers
 from numpyro.distributions import Unit
 
+from stanlib import sites
 from stanlib.outcome_places import Told, told
 from stanlib.ppl.numpyro import Terms, Units
 from stanlib.predicted import laws_to_draw_from
@@ -41,8 +41,8 @@ def is_observation(site: Mapping[str, Any]) -> bool:
 
 
 def variable_of(site: str, program: Program) -> str:
-    """What a site is called after: a variable of the program may itself be called `y__2`."""
-    return site if site in program.names("data", "transformed_data") else re.sub(r"__\d+$", "", site)
+    """The variable of the data that a site is called after."""
+    return sites.variable_of(site, program.names("data", "transformed_data"))
 
 
 def trace_of(posterior: Posterior, key: jax.Array | np.ndarray, parameters: Mapping[str, object]) -> Mapping[str, Any]:

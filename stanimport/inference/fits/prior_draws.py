@@ -17,6 +17,7 @@ from stanlib.program import Program
 from stanlib.random.jax import JaxRandom
 from stanlib.random.streams import key_of
 from stanlib.rejection import gathering
+from stanlib.sites import REJECTED
 from stanlib.unknown_outcomes import unknown_outcomes
 
 from ..density.posterior import Posterior, is_parameter
@@ -25,7 +26,6 @@ from ..modules import drawn_integers
 from ..precision import random_keys
 
 xp = named("jax")
-_REJECTED = "rejected__"  # the site that models have where they can reject draws
 MOST_TRIES = 1000  # for one draw that is not rejected
 _WEIGHED = 100  # draws that tell whether weights are all the same
 
@@ -82,14 +82,14 @@ def of_one_prior(posterior: Posterior) -> Callable[[Any, Any], dict[str, Any]]:
         _require_laws(trace, program, handles)
         rejected = jnp.asarray(_rejected(trace, drawn))
         weight = {WEIGHT: trace[WEIGHT]["fn"].log_factor} if WEIGHT in trace else {}
-        return drawn | {n: trace[n]["value"] for n in whole} | {_REJECTED: rejected} | weight
+        return drawn | {n: trace[n]["value"] for n in whole} | {REJECTED: rejected} | weight
 
     return one
 
 
 def _rejected(trace: Mapping[str, Any], drawn: Mapping[str, Any]) -> object:
     """Whether the program rejects what was drawn; False if it can't."""
-    flags = [trace[_REJECTED]["fn"].log_factor == -jnp.inf] if _REJECTED in trace else []
+    flags = [trace[REJECTED]["fn"].log_factor == -jnp.inf] if REJECTED in trace else []
     for name, value in drawn.items():
         law = trace[name]["fn"]
         if isinstance(law, Improper) and law.drawn is not None and _is_ordered(law):
@@ -131,15 +131,15 @@ def _levels(made: dict[str, np.ndarray], chance: np.random.Generator) -> np.ndar
 
     Rejected ones never are. Both are dropped from `made`.
     """
-    rejected, weights = made.pop(_REJECTED), made.pop(WEIGHT, None)
+    rejected, weights = made.pop(REJECTED), made.pop(WEIGHT, None)
     levels = np.zeros(len(rejected)) if weights is None else weights - np.log1p(-chance.random(len(rejected)))
     return np.where(rejected, -np.inf, levels)
 
 
 def _weights(made: Mapping[str, np.ndarray]) -> np.ndarray:
     """The logarithms of the weights of draws that are not rejected, if they have any."""
-    found = made.get(WEIGHT, np.full(len(made[_REJECTED]), np.nan))
-    known: np.ndarray = found[~made[_REJECTED] & np.isfinite(found)]
+    found = made.get(WEIGHT, np.full(len(made[REJECTED]), np.nan))
+    known: np.ndarray = found[~made[REJECTED] & np.isfinite(found)]
     return known
 
 
@@ -194,7 +194,7 @@ def _require_laws(
 ) -> None:  # fmt: skip
     """Raise NoPriorError for a factor, which may tie parameters beyond their laws; `handles` tell the statements."""
     laws = {n for site in trace.values() if isinstance(site.get("fn"), Improper) for n in site["fn"].laws}
-    laws |= {_REJECTED, WEIGHT}
+    laws |= {REJECTED, WEIGHT}
     for name, site in trace.items():
         if site["type"] == "sample" and isinstance(site["fn"], Unit) and name not in laws:
             with places.blamed(handles.get(name)):

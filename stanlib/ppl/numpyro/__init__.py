@@ -32,6 +32,7 @@ from ...outcome_places import are_asked, stand
 from ...predicted import are_laws_wanted, require_law
 from ...random.jax import JaxRandom, random_of
 from ...rejection import pending
+from ...sites import REJECTED
 from ..declared_domains import check_domain
 from ..laws import placed, take_up
 from ..values import (  # noqa: F401
@@ -219,7 +220,7 @@ def _derivative(primals: tuple[object, object], tangents: tuple[object, object])
 def reject_draws(flag: Any) -> None:
     """The log density is -inf if the flag is true."""
     if not is_predicting():
-        numpyro.factor("rejected__", jnp.where(flag, -jnp.inf, 0.0))
+        numpyro.factor(REJECTED, jnp.where(flag, -jnp.inf, 0.0))
 
 
 def observe_terms(name: str, *parts: object) -> None:

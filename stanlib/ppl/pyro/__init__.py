@@ -27,6 +27,7 @@ from ...metadata import Program
 from ...predicted import require_law
 from ...random.torch import TorchRandom
 from ...rejection import before_deciding, decided, pending  # noqa: F401
+from ...sites import REJECTED
 from ..laws import take_up
 from ..values import (  # noqa: F401
     UNSET,
@@ -52,8 +53,8 @@ from .elements import by_elements  # noqa: F401
 from .networks import TRAINED, call_network  # noqa: F401
 from .particles import plate_around, run_all
 from .priors import approximate, domain_of, half, param, sample, sample_unconstrained  # noqa: F401
-from .sites import REJECTED, discrete, latent, observed, rejected, weighted  # noqa: F401
 from .sites import deterministic as record
+from .sites import discrete, latent, observed, rejected, weighted  # noqa: F401
 from .truncated import Restricted, Truncated
 
 make_distribution = lane_law(make_placed)

@@ -18,12 +18,11 @@ from pyro.poutine.reparam_messenger import ReparamMessenger
 from ... import batches, predicted
 from ...drawn import note
 from ...errors import StanError
+from ...sites import REJECTED
 from ..laws import keep_checks, unsuited
 from ..values import check_value
 from .distributions import Drawn, of_shape
 from .particles import Laws, Plate, is_one_of_several, together
-
-REJECTED = "rejected__"
 
 
 def latent(name: str, law: object) -> Any:
