@@ -130,7 +130,7 @@ class Hoist:
 
     def _hoisted(self, e: gprob.Expr) -> gprob.Expr:
         loops = [f for f in self.inner if mentions(e, {f.name})]
-        same = (key(e), tuple(f.name for f in loops))
+        same = (key(e), tuple(f.name for f in loops), tuple(key(c) for c in self._reached(loops)))
         if same not in self.known:
             self.known[same] = self._computed(e, loops)
         return replace(self.known[same], span=e.span)
@@ -139,7 +139,7 @@ class Hoist:
         """A variable that holds an expression for all iterations, and where it is computed."""
         name, span = self.names.helper("each"), e.span
         if not loops:
-            self.statements.append(gprob.Declare(span, name, gprob.Sized(e.type), None, e))
+            self._declared(gprob.Var(e.type, span, name), e)
             return gprob.Var(e.type, span, name)
         kind = array(e.type, len(loops))
         sizes = tuple(_count(f) for f in loops)
@@ -152,9 +152,34 @@ class Hoist:
         filled: gprob.Stmt = gprob.Assign(span, place, value)
         for f in reversed(loops):
             filled = replace(f, name=indices[f.name], body=(filled,))
-        self.statements += [gprob.Declare(span, name, gprob.Sized(kind, sizes)), filled]
+        self.statements += [gprob.Declare(span, name, gprob.Sized(kind, sizes)), self._where_reached(filled, loops)]
         own = tuple(gprob.Single(gprob.Var(INT, span, f.name)) for f in loops)
         return gprob.Index(e.type, span, gprob.Var(kind, span, name), own)
+
+    def _declared(self, variable: gprob.Var, e: gprob.Expr) -> None:
+        span = e.span
+        if not self._reached(()):
+            self.statements.append(gprob.Declare(span, variable.name, gprob.Sized(e.type), None, e))
+            return
+        place = gprob.Place(variable.name, e.type, span, ())
+        assigned = self._where_reached(gprob.Assign(span, place, e), ())
+        self.statements += [gprob.Declare(span, variable.name, gprob.Sized(e.type)), assigned]
+
+    def _where_reached(self, s: gprob.Stmt, loops: Sequence[gprob.For]) -> gprob.Stmt:
+        """A statement for what no iteration reaches where one of the other loops around has none: Stan may throw."""
+        for condition in reversed(self._reached(loops)):
+            s = gprob.If(s.span, condition, (s,))
+        return s
+
+    def _reached(self, loops: Sequence[gprob.For]) -> list[gprob.Expr]:
+        """Whether the inner loops around have iterations, but for those as long as given ones or known to have some."""
+        lengths = {key(f.upper): f for f in self.inner if not _has_some(f)}
+        others = [f for length, f in lengths.items() if length not in {key(g.upper) for g in loops}]
+        return [apply("logical_gte", f.upper, gprob.int_const(1, f.span)) for f in others]
+
+
+def _has_some(s: gprob.For) -> bool:
+    return isinstance(s.upper, gprob.Const) and isinstance(s.upper.value, int) and s.upper.value > 0
 
 
 def _count(s: gprob.For) -> gprob.Expr:
