@@ -136,3 +136,20 @@ def test_a_program_s_own_log_likelihood_stands_for_one_of_a_part():
     found = fit.to_arviz(posterior_predictive=False, prior=False)["log_likelihood"]["log_lik"].values
     wanted = np.where(y < 3, stats.norm.logpdf(y, A, 1), stats.norm.logsf(3, A, 1))
     np.testing.assert_allclose(found.reshape(3, 3), wanted, rtol=1e-10)
+
+
+@pytest.mark.parametrize(("declared", "statements", "shape", "axes"), [
+    ("vector[N]", "y ~ normal(mu[1], 1);", (1,), 1),
+    ("array[N] int", "for (n in 1:N) y[n] ~ poisson_log(mu[1]);", (1,), 1),
+    ("matrix[N, 1]", "to_vector(y) ~ normal(mu[1], 1);", (1, 1), 2),
+    ("matrix[N, 1]", "to_vector(y) ~ normal(mu[1], 1);", (3, 1), 2),
+    ("array[N, 1] real", "for (n in 1:N) y[n, 1] ~ normal(mu[1], 1);", (2, 1), 2),
+    ("array[N] vector[2]", "y ~ multi_normal(mu, identity_matrix(2));", (1, 2), 1),
+    ("array[N] vector[1]", "y ~ multi_normal(head(mu, 1), identity_matrix(1));", (3, 1), 1),
+])  # fmt: skip
+def test_log_densities_keep_axes_of_one_observation(declared, statements, shape, axes):
+    program = f"data {{ int N; {declared} y; }} parameters {{ vector[2] mu; }} model {{ {statements} }}"
+    module = stanimport.loads(program, name="narrow")
+    data = {"N": shape[0], "y": np.ones(shape, int if "int" in declared else float)}
+    fit = stanimport.generate_quantities(module, data, previous_fit={"mu": np.zeros((DRAWS, 2))})
+    assert fit.to_arviz(prior=False).log_likelihood["y"].shape == (1, DRAWS, *shape[:axes])

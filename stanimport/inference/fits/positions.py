@@ -299,7 +299,10 @@ def in_order(terms: np.ndarray, where: object, datum: Any) -> np.ndarray:
     width = rows.shape[-1]
     if (rows[..., :1] % width).any() or (rows != rows[..., :1] + np.arange(width)).any():
         return terms  # no rows of the datum: the columns of a matrix, say
-    kept = next((i for i in range(len(shape) + 1) if np.prod(shape[i:], dtype=int) == width), 0)
+    event = where.shape[len(own) :]
+    kept = len(shape) - len(event)
+    if shape[kept:] != event:
+        kept = next((i for i in range(len(shape) + 1) if np.prod(shape[i:], dtype=int) == width), 0)
     flat = np.empty((*terms.shape[:2], rows[..., 0].size), terms.dtype)
     flat[..., rows[..., 0].ravel() // width] = terms.reshape(*terms.shape[:2], rows[..., 0].size)
     return flat.reshape(*terms.shape[:2], *shape[:kept])
