@@ -141,10 +141,13 @@ def test_a_program_s_own_log_likelihood_stands_for_one_of_a_part():
 @pytest.mark.parametrize(("declared", "statements", "shape", "axes"), [
     ("vector[N]", "y ~ normal(mu[1], 1);", (1,), 1),
     ("array[N] int", "for (n in 1:N) y[n] ~ poisson_log(mu[1]);", (1,), 1),
+    ("vector[N]", "y[1] ~ normal(mu[1], 1);", (1,), 1),
     ("matrix[N, 1]", "to_vector(y) ~ normal(mu[1], 1);", (1, 1), 2),
     ("matrix[N, 1]", "to_vector(y) ~ normal(mu[1], 1);", (3, 1), 2),
     ("array[N, 1] real", "for (n in 1:N) y[n, 1] ~ normal(mu[1], 1);", (2, 1), 2),
     ("array[N] vector[2]", "y ~ multi_normal(mu, identity_matrix(2));", (1, 2), 1),
+    ("array[N] vector[2]", "y[1] ~ multi_normal(mu, identity_matrix(2));", (1, 2), 1),
+    ("vector[N]", "y ~ multi_normal(mu, identity_matrix(2));", (2,), 0),
     ("array[N] vector[1]", "y ~ multi_normal(head(mu, 1), identity_matrix(1));", (3, 1), 1),
 ])  # fmt: skip
 def test_log_densities_keep_axes_of_one_observation(declared, statements, shape, axes):

@@ -290,7 +290,7 @@ def assembled(datum: Any, pieces: Mapping[str, tuple[np.ndarray, np.ndarray]]) -
 def in_order(terms: np.ndarray, where: object, datum: Any) -> np.ndarray:
     """Log densities (chains, draws, ...) of all observations of a datum in its own order; others as they are."""
     own = terms.shape[2:]
-    if not isinstance(where, np.ndarray) or not own or where.shape[: len(own)] != own:
+    if not isinstance(where, np.ndarray) or where.shape[: len(own)] != own:
         return terms
     shape = np.shape(datum)  # a tuple has none, and its parts no places
     if not where.size or not covers(datum, [where]):
