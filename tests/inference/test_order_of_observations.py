@@ -138,6 +138,7 @@ def test_a_program_s_own_log_likelihood_stands_for_one_of_a_part():
     np.testing.assert_allclose(found.reshape(3, 3), wanted, rtol=1e-10)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("declared", "statements", "shape", "axes"), [
     ("vector[N]", "y ~ normal(mu[1], 1);", (1,), 1),
     ("array[N] int", "for (n in 1:N) y[n] ~ poisson_log(mu[1]);", (1,), 1),
