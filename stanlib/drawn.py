@@ -13,10 +13,10 @@ _numbers = count(1)
 
 
 class _Run(dict[str, Any]):
-    """What one call has sampled, and a number that no other call has."""
+    """What one call has sampled, the sites of what it has observed, and a number that no other call has."""
 
     def __init__(self) -> None:
-        self.number = next(_numbers)
+        self.number, self.observed = next(_numbers), set[str]()
 
 
 _current: ContextVar[_Run | None] = ContextVar("drawn", default=None)
@@ -46,6 +46,13 @@ def note(name: str, value: object) -> object:
     if values is not None:
         values[name] = value
     return value
+
+
+def note_observed(site: str) -> None:
+    """The call observes something there."""
+    values = _current.get()
+    if values is not None:
+        values.observed.add(site)
 
 
 def parameters(variables: Sequence[Variable], sites: Mapping[str, object]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from . import batches, declared_sizes, drawn, networks, places, predicted
+from . import batches, conditioned, declared_sizes, drawn, networks, places, predicted
 from .batches import Batches, warn_of_rows
 from .discrete.asking import drawing_at, given_integers
 from .errors import LIMITS, StanDataError, StanDomainError, StanError, StanIndexError, StanReject
@@ -209,9 +209,18 @@ class Model(_Called):
             return self.backend.run(self.program, lambda: self._once({**self.networks, **inputs}))
 
     def _once(self, inputs: Mapping[str, object]) -> dict[str, Any]:
-        """One draw, and the values of its parameters."""
+        """One draw, and the values of its parameters.
+
+        Raises:
+            StanUnsupportedError: where a handler gives values to what has no site.
+        """
+        given = self.backend.given_names()
+        if given:
+            conditioned.check_parameters(self.program, given)
         with drawn.noted() as sites:
             self._call(inputs)
+        if given and not self.is_guide:
+            conditioned.check_data(self.program, given, sites.observed)
         return drawn.parameters(self.program.parameters, sites)
 
     def _call(self, inputs: Mapping[str, object]) -> None:

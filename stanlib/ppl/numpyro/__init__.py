@@ -71,7 +71,16 @@ from .elements import by_elements  # noqa: F401
 from .lane_laws import LawsOfLanes
 from .networks import TRAINED, call_network  # noqa: F401
 from .priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
-from .sites import discrete, is_predicting, is_unconditioned, latent, observed, weighted  # noqa: F401
+from .sites import (  # noqa: F401
+    discrete,
+    given_names,
+    is_predicting,
+    is_unconditioned,
+    latent,
+    observed,
+    observed_terms,
+    weighted,
+)  # fmt: skip
 from .states import UNSET
 from .supports import support_of
 
@@ -243,7 +252,7 @@ def _observe(name: str, parts: Sequence[object], law: type[Terms]) -> None:
     (joined,) = join(parts)
     if is_predicting() and not is_unconditioned():
         return
-    observed(name, law(_rejecting(joined)), jnp.zeros(joined.shape))
+    observed_terms(name, law(_rejecting(joined)), jnp.zeros(joined.shape))
 
 
 def place(name: str, *parts: object) -> None:

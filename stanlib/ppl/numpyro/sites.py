@@ -7,11 +7,12 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpyro
-from numpyro.handlers import reparam, scale, uncondition
+from numpyro.handlers import condition, do, reparam, replay, scale, scope, substitute, uncondition
 from numpyro.infer.reparam import NeuTraReparam
 
 from ... import batches, predicted
-from ...drawn import note
+from ...conditioned import no_outcomes
+from ...drawn import note, note_observed
 from ...errors import StanError, StanUnsupportedError
 from ..laws import keep_checks, unsuited
 from ..values import check_value
@@ -87,6 +88,20 @@ def discrete(name: str, drawn: Any) -> Any:
     return numpyro.sample(name, Drawn(drawn))
 
 
+def given_names() -> set[str]:
+    """The names to whose sites handlers around give values, as the model has them: without what scopes put in front."""
+    names, prefix = set[str](), ""
+    for handler in reversed(numpyro.primitives._PYRO_STACK):
+        if isinstance(handler, scope) and "sample" not in handler.hide_types:
+            prefix = f"{handler.prefix}{handler.divider}{prefix}"
+        elif isinstance(handler, (condition, do, substitute)):
+            names.update(n[len(prefix) :] for n in handler.data or () if n.startswith(prefix))
+        elif isinstance(handler, replay):
+            latent = (n for n, s in handler.trace.items() if s["type"] == "sample" and not s["is_observed"])
+            names.update(n[len(prefix) :] for n in latent if n.startswith(prefix))
+    return names
+
+
 def observed(name: str, law: Any, value: Any) -> None:
     """Data: one observation for every entry of the law's batch shape; a draw of those that are asked for.
 
@@ -100,7 +115,20 @@ def observed(name: str, law: Any, value: Any) -> None:
     else:
         with _scaled(name):
             taken = numpyro.sample(name, law, obs=value)
+    note_observed(name)
     check_value(name, jnp.shape(taken), jnp.shape(value))
+
+
+def observed_terms(name: str, law: Any, value: Any) -> None:
+    """Data of whose log densities the law is made.
+
+    Raises:
+        StanUnsupportedError: where a handler gives others.
+    """
+    note_observed(name)
+    with _scaled(name):
+        if numpyro.sample(name, law, obs=value) is not value:
+            raise no_outcomes(name)
 
 
 def weighted(name: str, terms: object) -> None:

@@ -54,7 +54,7 @@ from .networks import TRAINED, call_network  # noqa: F401
 from .particles import plate_around, run_all
 from .priors import approximate, domain_of, half, param, sample, sample_unconstrained  # noqa: F401
 from .sites import deterministic as record
-from .sites import discrete, latent, observed, rejected, weighted  # noqa: F401
+from .sites import discrete, given_names, latent, observed, observed_terms, rejected, weighted  # noqa: F401
 from .truncated import Restricted, Truncated
 
 make_distribution = lane_law(make_placed)
@@ -177,8 +177,13 @@ def factor(name: str, value: object) -> None:
 
 
 def _weigh(name: str, value: torch.Tensor) -> None:
+    weighted(name, _rejecting(value))
+
+
+def _rejecting(value: torch.Tensor) -> torch.Tensor:
+    """Log densities, -inf where they are NaN or what was computed before rejects the draw."""
     flag, value = pending() if value.numel() else None, without_nan(value)
-    weighted(name, value if flag is None else torch.where(torch.as_tensor(flag), -torch.inf, value))
+    return value if flag is None else torch.where(torch.as_tensor(flag), -torch.inf, value)
 
 
 def reject_draws(flag: object) -> None:
@@ -189,7 +194,7 @@ def reject_draws(flag: object) -> None:
 def observe_terms(name: str, *parts: object) -> None:
     """An observed site made of log densities, one entry per observation."""
     require_law(name)
-    _weigh(name, plain(join(parts)))
+    observed_terms(name, _rejecting(plain(join(parts))))
 
 
 def observe_sums(name: str, *parts: object) -> None:

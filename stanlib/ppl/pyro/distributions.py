@@ -14,6 +14,7 @@ from pyro.distributions import TorchDistribution
 from pyro.distributions.torch_distribution import ExpandedDistribution
 from pyro.distributions.util import is_validation_enabled
 from pyro.infer.autoguide.initialization import InitMessenger
+from pyro.poutine.uncondition_messenger import UnconditionMessenger
 from torch.distributions import biject_to, constraints
 
 from ... import at_sight, places
@@ -320,6 +321,11 @@ _NO_LAW = (
 )
 
 
+def is_unconditioned() -> bool:
+    """Whether what is observed is to be drawn instead, with the parameters."""
+    return any([isinstance(m, UnconditionMessenger) for m in pyro.poutine.runtime._PYRO_STACK])
+
+
 def _is_beginning() -> bool:
     """Whether Pyro asks for values with which a model can run at all, as for the shapes of its sites."""
     return any(isinstance(m, InitMessenger) for m in pyro.poutine.runtime._PYRO_STACK)
@@ -335,7 +341,7 @@ class Improper(TorchDistribution):
         LawWarning: where such a start has a density, as if it were a draw.
 
     Raises:
-        StanUnsupportedError: where Predictive would take it for one.
+        StanUnsupportedError: where Predictive, CSIS or the sleep phase of ReweightedWakeSleep would take it for one.
     """
 
     arg_constraints: dict[str, Any] = {}
@@ -352,7 +358,7 @@ class Improper(TorchDistribution):
 
     def log_prob(self, value: torch.Tensor) -> torch.Tensor:
         """Zeros, with a derivative of zero: PyTorch has none of a density in which the parameter does not occur."""
-        if value is self._begun:
+        if self._is_begun(value):
             told = f"weights of draws of {self.site}, such as those of Importance, are none of the posterior: {_NO_LAW}"
             warnings.warn(told, LawWarning, stacklevel=2)
         zeros = value.new_zeros(value.shape[: value.ndim - len(self.event_shape)])
@@ -361,12 +367,21 @@ class Improper(TorchDistribution):
     def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
         if self.drawn is not None:
             return as_tensor(self.drawn).expand((*sample_shape, *self.batch_shape, *self.event_shape))
-        if pyro.poutine.get_mask() is False and not _is_beginning():
-            raise StanUnsupportedError(f"{self.site} can't be predicted: {_NO_LAW}")
+        if not _is_beginning():
+            if pyro.poutine.get_mask() is False:
+                raise StanUnsupportedError(f"{self.site} can't be predicted: {_NO_LAW}")
+            if is_unconditioned():
+                told = f"{self.site} can't be drawn with the data, as poutine.uncondition, CSIS and ReweightedWakeSleep do"
+                raise StanUnsupportedError(f"{told}: {_NO_LAW}")
         transform = biject_to(unrecorded(self._support))  # of values that nobody may give the parameter
         shape = transform.inverse_shape(torch.Size((*sample_shape, *self.batch_shape, *self.event_shape)))
         self._begun = transform(torch.rand(shape) * 4.0 - 2.0)
         return self._begun
+
+    def _is_begun(self, value: torch.Tensor) -> bool:
+        """Whether a value is the one to start from, perhaps put among those of other draws and taken out again."""
+        begun = self._begun
+        return begun is not None and (value is begun or value.shape == begun.shape and torch.equal(value, begun))
 
     def expand(self, batch_shape: Any, _instance: object = None) -> "Improper":
         return Improper(self._support, (*batch_shape, *self.event_shape), self.drawn, self.site)

@@ -26,7 +26,9 @@ from ...dataclass import dataclass
 from ...errors import StanError
 from .bounds import record_apart
 
-VECTORIZED = ("num_particles_vectorized", "_num_predictive_samples")  # Pyro's plates of draws
+VECTORIZED = (  # Pyro's plates of draws
+    "num_particles_vectorized", "num_sleep_particles_vectorized", "_num_predictive_samples",
+)  # fmt: skip
 MOST = 4096  # threads
 _Act = Callable[["Plate", list[Any]], list[Any]]
 _particle: contextvars.ContextVar["_Particle | None"] = contextvars.ContextVar("particle", default=None)

@@ -12,16 +12,22 @@ from typing import Any
 import numpy as np
 import pyro
 import torch
+from pyro.contrib.autoname.scoping import ScopeMessenger
+from pyro.distributions import Unit
+from pyro.poutine.condition_messenger import ConditionMessenger
+from pyro.poutine.do_messenger import DoMessenger
 from pyro.poutine.indep_messenger import IndepMessenger
 from pyro.poutine.reparam_messenger import ReparamMessenger
+from pyro.poutine.replay_messenger import ReplayMessenger
 
 from ... import batches, predicted
-from ...drawn import note
-from ...errors import StanError
+from ...conditioned import no_outcomes
+from ...drawn import note, note_observed
+from ...errors import StanError, StanUnsupportedError
 from ...sites import REJECTED
 from ..laws import keep_checks, unsuited
 from ..values import check_value
-from .distributions import Drawn, of_shape
+from .distributions import Drawn, is_unconditioned, of_shape
 from .particles import Laws, Plate, is_one_of_several, together
 
 
@@ -88,6 +94,26 @@ def discrete(name: str, drawn: torch.Tensor) -> Any:
     return pyro.sample(name, Drawn(drawn))
 
 
+def given_names() -> set[str]:
+    """The names to whose sites handlers around give values, as the model has them: without what scopes put in front."""
+    names, prefix = set[str](), ""
+    for handler in reversed(pyro.poutine.runtime._PYRO_STACK):
+        if isinstance(handler, ScopeMessenger):
+            prefix = f"{handler.prefix}/{prefix}"
+        elif isinstance(handler, (ConditionMessenger, DoMessenger)):
+            names.update(n[len(prefix) :] for n in _nodes(handler.data) if n.startswith(prefix))
+        elif isinstance(handler, ReplayMessenger) and handler.trace is not None:
+            nodes = handler.trace.nodes
+            latent = (n for n in nodes if nodes[n]["type"] == "sample" and not nodes[n]["is_observed"])
+            names.update(n[len(prefix) :] for n in latent if n.startswith(prefix))
+    return names
+
+
+def _nodes(data: Any) -> Any:
+    """The names of a dict, or of a trace of a model."""
+    return getattr(data, "nodes", data)
+
+
 def observed(name: str, law: Any, value: Any) -> None:
     """Data: one observation for every entry of the law's batch shape; a draw of those that are asked for.
 
@@ -103,6 +129,7 @@ def observed(name: str, law: Any, value: Any) -> None:
     else:
         with plates(name, law.batch_shape), _scaled(batches.factor(name)):
             taken = pyro.sample(name, law, obs=obs)
+    note_observed(name)
     if taken is not value:
         check_value(name, _shape(taken), _shape(value))
 
@@ -128,14 +155,38 @@ def weighted(name: str, terms: torch.Tensor) -> None:
         together(("factor", name), partial(_weights, name), (terms, batches.factor(name)), False)
         return
     with plates(name, terms.shape), _scaled(batches.factor(name)):
-        pyro.factor(name, terms)
+        _factor(name, terms)
+
+
+def observed_terms(name: str, terms: torch.Tensor) -> None:
+    """Data by their log densities.
+
+    Raises:
+        StanUnsupportedError: where others are to be drawn, or a handler gives them.
+    """
+    note_observed(name)
+    if is_unconditioned():
+        raise StanUnsupportedError(f"{name} can't be drawn: only its density is known, there is no law to draw from")
+    weighted(name, terms)
+
+
+def _factor(name: str, terms: torch.Tensor) -> None:
+    """What `pyro.factor` does.
+
+    Raises:
+        StanUnsupportedError: where a handler gives it a value.
+    """
+    law = Unit(terms)
+    value = law.sample()
+    if pyro.sample(name, law, obs=value, infer={"is_auxiliary": True}).shape != value.shape:
+        raise no_outcomes(name)
 
 
 def _weights(name: str, plate: Plate, given: list[Any]) -> list[Any]:
     one, factor = next(g for g in given if g is not None)
     plate.check_nesting(name, one.ndim)
     with plates(name, one.shape), _scaled(factor):
-        pyro.factor(name, plate.stacked([torch.zeros_like(one) if g is None else g[0] for g in given], one.ndim))
+        _factor(name, plate.stacked([torch.zeros_like(one) if g is None else g[0] for g in given], one.ndim))
     return given
 
 

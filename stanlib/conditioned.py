@@ -1,0 +1,56 @@
+"""Values that handlers around a model give by names: those that no site takes would change nothing, without a word."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+from typing import TYPE_CHECKING
+
+from .errors import StanUnsupportedError
+
+if TYPE_CHECKING:
+    from .metadata import Program, Variable
+
+_DATA = "call the model with it: model(**transformed_data(...))"
+
+
+def check_parameters(program: Program, given: Set[str]) -> None:
+    """Raise StanUnsupportedError for the name of a parameter that has no site, or whose parts have them."""
+    for v in program.discrete_parameters:
+        if v.name in given:
+            told = "nothing can give it a value here: declare it in the block data for the density given it"
+            raise StanUnsupportedError(f"{v.name} is summed out of the density, so that {told}")
+    for v in program.parameters:
+        parts = [s for s in sites_of(v, v.name) if s != v.name]
+        if v.name in given and not given.issuperset(parts):
+            raise StanUnsupportedError(f"{v.name} has no site of its own: give its parts {', '.join(parts)}")
+
+
+def check_data(program: Program, given: Set[str], observed: Set[str]) -> None:
+    """Raise StanUnsupportedError for data that the model read, where not all that observes them took what was given.
+
+    Args:
+        given: the names that handlers give values.
+        observed: the sites of what the model has observed.
+    """
+    for name in given.intersection(program.names("data", "transformed_data")):
+        sites = sorted(s for s in observed if s == name or re.fullmatch(rf"{re.escape(name)}__\d+", s))
+        if not sites:
+            raise StanUnsupportedError(f"{name} has no site, so that no handler can give it a value: {_DATA}")
+        if not given.issuperset(sites):
+            raise StanUnsupportedError(f"{name} is observed at the sites {', '.join(sites)}; give all, or {_DATA}")
+
+
+def no_outcomes(site: str) -> StanUnsupportedError:
+    """The error for what handlers give a site of which the densities alone are known."""
+    return StanUnsupportedError(f"{site} has log densities of the data, and takes none from a handler: {_DATA}")
+
+
+def sites_of(v: Variable, name: str) -> Iterator[str]:
+    """The sites of a parameter, of a tuple's items and a complex number's parts."""
+    if v.items:
+        for i, item in enumerate(v.items, 1):
+            yield from sites_of(item, f"{name}.{i}")
+    elif "complex" in v.type:
+        yield from (f"{name}.real", f"{name}.imag")
+    else:
+        yield name
