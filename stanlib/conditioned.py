@@ -15,6 +15,8 @@ _DATA = "call the model with it: model(**transformed_data(...))"
 
 def check_parameters(program: Program, given: Set[str]) -> None:
     """Raise StanUnsupportedError for the name of a parameter that has no site, or whose parts have them."""
+    if not given:
+        return
     for v in program.discrete_parameters:
         if v.name in given:
             told = "nothing can give it a value here: declare it in the block data for the density given it"

@@ -209,14 +209,9 @@ class Model(_Called):
             return self.backend.run(self.program, lambda: self._once({**self.networks, **inputs}))
 
     def _once(self, inputs: Mapping[str, object]) -> dict[str, Any]:
-        """One draw, and the values of its parameters.
-
-        Raises:
-            StanUnsupportedError: where a handler gives values to what has no site.
-        """
+        """One draw, and the values of its parameters. Raises StanUnsupportedError for given ones that no site takes."""
         given = self.backend.given_names()
-        if given:
-            conditioned.check_parameters(self.program, given)
+        conditioned.check_parameters(self.program, given)
         with drawn.noted() as sites:
             self._call(inputs)
         if given and not self.is_guide:

@@ -143,3 +143,14 @@ def test_sleep_phase_of_several_draws_at_once(torch_double):
     loss = ReweightedWakeSleep(num_particles=2, num_sleep_particles=1500, insomnia=0.0, max_plate_nesting=2)
     expected = math.log(2 * math.pi) / 2 + (4 + 0.25) / 2
     assert step(loss, model, {"y": torch_double.tensor(Y)}, "m")[1] == pytest.approx(expected, abs=0.3)
+
+
+@pytest.mark.parametrize("guide, told", [("Regressive", "no law whose draws"), ("HierarchicalNormal", "no mean")])
+def test_guides_that_take_the_laws_of_the_model(guide, told, torch_double):
+    import pyro
+    from pyro.infer import SVI, Trace_ELBO, autoguide
+
+    model, data = program("mixed", "real")
+    made = getattr(autoguide, f"Auto{guide}Messenger")(model)
+    with pytest.raises(stanimport.StanError, match=f"^s has {told}.*no law of it"):
+        SVI(model, made, pyro.optim.Adam({"lr": 0.01}), Trace_ELBO()).step(**data)

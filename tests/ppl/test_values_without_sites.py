@@ -1,4 +1,4 @@
-"""What handlers give by names that no site has, or that not all sites have: an error, for else it would have no effect."""
+"""What handlers give by names that no site has, or not every one: an error, for else it would have no effect."""
 from __future__ import annotations
 
 import numpy as np
@@ -39,10 +39,9 @@ def traced(module, data, handler="condition", **inputs):
         given = {k: torch.as_tensor(np.asarray(v, float)) for k, v in data.items()}
         trace = pyro.poutine.trace(getattr(pyro.poutine, handler)(module.model, data=given)).get_trace(**inputs)
         return float(trace.log_prob_sum())
+    import numpyro.handlers
     from numpyro.handlers import seed
     from numpyro.infer.util import log_density
-
-    import numpyro.handlers
 
     given = {k: np.asarray(v) for k, v in data.items()}
     return float(log_density(seed(getattr(numpyro.handlers, handler)(module.model, data=given), 0), (), inputs, {})[0])
@@ -68,7 +67,8 @@ def test_parameters_of_parts(backend, handler, name, parts, x64, torch_double):
 
 def test_parts_beside_the_whole_they_make(x64):
     """As the samples of NumPyro's MCMC have them."""
-    module = stanimport.loads("parameters { complex c; } model { get_real(c) ~ normal(0, 1); get_imag(c) ~ normal(0, 1); }")
+    source = "parameters { complex c; } model { get_real(c) ~ normal(0, 1); get_imag(c) ~ normal(0, 1); }"
+    module = stanimport.loads(source)
     given = {"c": 1 + 2j, "c.real": 1.0, "c.imag": 2.0}
     assert traced(module, given, "substitute") == pytest.approx(-np.log(2 * np.pi) - 2.5)
 
@@ -91,7 +91,8 @@ def test_data_that_discrete_parameters_couple(backend, x64, torch_double):
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_what_sites_take(backend, x64, torch_double):
     """One statement with a law, and all sites of two."""
-    once, twice = (stanimport.loads(SOURCE % body, backend=backend) for body in ("y ~ normal(m, 1);", OBSERVED["parts"]))
+    bodies = ("y ~ normal(m, 1);", OBSERVED["parts"])
+    once, twice = (stanimport.loads(SOURCE % body, backend=backend) for body in bodies)
     new = np.add(Y, 1)
     given = {"m": 0.5, "y": new}
     assert traced(once, given, N=3, y=Y) == pytest.approx(traced(once, {"m": 0.5}, N=3, y=new))

@@ -48,8 +48,9 @@ from ..values import (  # noqa: F401
     verify,
 )  # fmt: skip
 from .bounds import bound, recorded  # noqa: F401
-from .distributions import Improper, make_placed, tensors
+from .distributions import make_placed, tensors
 from .elements import by_elements  # noqa: F401
+from .improper import Improper
 from .networks import TRAINED, call_network  # noqa: F401
 from .particles import plate_around, run_all
 from .priors import approximate, domain_of, half, param, sample, sample_unconstrained  # noqa: F401

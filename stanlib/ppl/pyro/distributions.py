@@ -1,30 +1,24 @@
 """Stan's distributions as Pyro's: the record's density under the class that Pyro has for the same law."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any
 
-import pyro
 import pyro.distributions as pyro_distributions
 import torch
 from pyro.distributions import TorchDistribution
 from pyro.distributions.torch_distribution import ExpandedDistribution
 from pyro.distributions.util import is_validation_enabled
-from pyro.infer.autoguide.initialization import InitMessenger
-from pyro.poutine.uncondition_messenger import UnconditionMessenger
-from torch.distributions import biject_to, constraints
+from torch.distributions import constraints
 
 from ... import at_sight, places
 from ... import distribution as records
 from ...arrays import named
 from ...arrays.torch import as_tensor, is_tracing
-from ...errors import StanUnsupportedError
 from ...random.torch import TorchRandom
 from .. import laws
-from .bounds import unrecorded
 from .supports import support_of
 
 xp = named("torch")
@@ -309,82 +303,6 @@ def draw(record: records.Distribution, arguments: Sequence[object], sample_shape
     made = [one() for _ in range(int(torch.Size(sample_shape).numel()))]
     stacked = torch.stack(made) if made else one()[None][:0]
     return stacked.reshape((*sample_shape, *stacked.shape[1:]))
-
-
-class LawWarning(UserWarning):
-    """A value from which samplers may start stands where a draw of a law should."""
-
-
-_NO_LAW = (
-    "the program has no law of it to draw from, as under the scheme comprehensive, but values from which samplers may "
-    "start; the scheme mixed has laws where priors are such, a guide or posterior draws give it values"
-)
-
-
-def is_unconditioned() -> bool:
-    """Whether what is observed is to be drawn instead, with the parameters."""
-    return any([isinstance(m, UnconditionMessenger) for m in pyro.poutine.runtime._PYRO_STACK])
-
-
-def _is_beginning() -> bool:
-    """Whether Pyro asks for values with which a model can run at all, as for the shapes of its sites."""
-    return any(isinstance(m, InitMessenger) for m in pyro.poutine.runtime._PYRO_STACK)
-
-
-class Improper(TorchDistribution):
-    """The uniform law on a domain that may have no finite volume: density 1.
-
-    `sample` gives values to start from, as Stan does: uniform on (-2, 2) in unconstrained space; or what the program
-    has `drawn` part by part.
-
-    Warns:
-        LawWarning: where such a start has a density, as if it were a draw.
-
-    Raises:
-        StanUnsupportedError: where Predictive, CSIS or the sleep phase of ReweightedWakeSleep would take it for one.
-    """
-
-    arg_constraints: dict[str, Any] = {}
-    _begun: torch.Tensor | None = None
-
-    def __init__(self, support: Any, shape: tuple[int, ...], drawn: Any = None, site: str = "a parameter"):
-        self._support, self.drawn, self.site = support, drawn, site
-        split = len(shape) - support.event_dim
-        super().__init__(torch.Size(shape[:split]), torch.Size(shape[split:]), validate_args=False)
-
-    @constraints.dependent_property
-    def support(self) -> Any:
-        return self._support
-
-    def log_prob(self, value: torch.Tensor) -> torch.Tensor:
-        """Zeros, with a derivative of zero: PyTorch has none of a density in which the parameter does not occur."""
-        if self._is_begun(value):
-            told = f"weights of draws of {self.site}, such as those of Importance, are none of the posterior: {_NO_LAW}"
-            warnings.warn(told, LawWarning, stacklevel=2)
-        zeros = value.new_zeros(value.shape[: value.ndim - len(self.event_shape)])
-        return zeros + (0.0 * torch.nan_to_num(value)).sum() if value.requires_grad else zeros
-
-    def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
-        if self.drawn is not None:
-            return as_tensor(self.drawn).expand((*sample_shape, *self.batch_shape, *self.event_shape))
-        if not _is_beginning():
-            if pyro.poutine.get_mask() is False:
-                raise StanUnsupportedError(f"{self.site} can't be predicted: {_NO_LAW}")
-            if is_unconditioned():
-                told = f"{self.site} can't be drawn with the data, as poutine.uncondition, CSIS and ReweightedWakeSleep do"
-                raise StanUnsupportedError(f"{told}: {_NO_LAW}")
-        transform = biject_to(unrecorded(self._support))  # of values that nobody may give the parameter
-        shape = transform.inverse_shape(torch.Size((*sample_shape, *self.batch_shape, *self.event_shape)))
-        self._begun = transform(torch.rand(shape) * 4.0 - 2.0)
-        return self._begun
-
-    def _is_begun(self, value: torch.Tensor) -> bool:
-        """Whether a value is the one to start from, perhaps put among those of other draws and taken out again."""
-        begun = self._begun
-        return begun is not None and (value is begun or value.shape == begun.shape and torch.equal(value, begun))
-
-    def expand(self, batch_shape: Any, _instance: object = None) -> "Improper":
-        return Improper(self._support, (*batch_shape, *self.event_shape), self.drawn, self.site)
 
 
 class Drawn(TorchDistribution):

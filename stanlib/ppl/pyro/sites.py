@@ -27,7 +27,8 @@ from ...errors import StanError, StanUnsupportedError
 from ...sites import REJECTED
 from ..laws import keep_checks, unsuited
 from ..values import check_value
-from .distributions import Drawn, is_unconditioned, of_shape
+from .distributions import Drawn, of_shape
+from .improper import is_unconditioned
 from .particles import Laws, Plate, is_one_of_several, together
 
 
