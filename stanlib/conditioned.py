@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 _DATA = "call the model with it: model(**transformed_data(...))"
 
 
+def without_sites(program: Program) -> list[str]:
+    """The names of parameters that have no site, and of those whose parts have them, with these."""
+    parted = [v for v in program.parameters if v.items or "complex" in v.type]
+    names = [v.name for v in (*program.discrete_parameters, *parted)]
+    return names + [site for v in parted for site in sites_of(v, v.name)]
+
+
 def check_parameters(program: Program, given: Set[str]) -> None:
     """Raise StanUnsupportedError for the name of a parameter that has no site, or whose parts have them."""
     if not given:

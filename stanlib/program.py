@@ -210,7 +210,7 @@ class Model(_Called):
 
     def _once(self, inputs: Mapping[str, object]) -> dict[str, Any]:
         """One draw, and the values of its parameters. Raises StanUnsupportedError for given ones that no site takes."""
-        given = self.backend.given_names()
+        given = self.backend.given_names(conditioned.without_sites(self.program))
         conditioned.check_parameters(self.program, given)
         with drawn.noted() as sites:
             self._call(inputs)

@@ -258,8 +258,8 @@ class Backend(Values, Sites, Lanes, Protocol):
     def run(self, program: Program, once: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """What a model or guide returns, whose run is `once`."""
 
-    def given_names(self) -> set[str]:
-        """The names to whose sites handlers around give values."""
+    def given_names(self, without_sites: Sequence[str] = ()) -> set[str]:
+        """The names to whose sites handlers around give values, or would give some that have none."""
 
     def run_quantities(self, program: Program, once: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """What generated quantities return."""

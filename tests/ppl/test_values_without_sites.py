@@ -67,10 +67,14 @@ def test_parameters_of_parts(backend, handler, name, parts, x64, torch_double):
 
 def test_parts_beside_the_whole_they_make(x64):
     """As the samples of NumPyro's MCMC have them."""
+    import jax
+    from numpyro.infer import Predictive
+
     source = "parameters { complex c; } model { get_real(c) ~ normal(0, 1); get_imag(c) ~ normal(0, 1); }"
     module = stanimport.loads(source)
     given = {"c": 1 + 2j, "c.real": 1.0, "c.imag": 2.0}
     assert traced(module, given, "substitute") == pytest.approx(-np.log(2 * np.pi) - 2.5)
+    Predictive(module.model, {k: np.full(4, v) for k, v in given.items()})(jax.random.PRNGKey(0))
 
 
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
@@ -119,3 +123,14 @@ def test_names_in_scopes(backend, x64, torch_double):
     with pytest.raises(StanUnsupportedError, match="^z is summed out"):
         run(N=3, y=Y)
     other(N=3, y=Y)
+
+
+@pytest.mark.parametrize("source, name, shape", [(MIXED, "z", (4, 3)), (PARTS, "c", (4,))])
+def test_samples_of_predictive(source, name, shape, x64):
+    """A complex number would be drawn from its law, in place of what is given."""
+    import jax
+    from numpyro.infer import Predictive
+
+    module, inputs = stanimport.loads(source), {"N": 3, "y": Y} if source == MIXED else {}
+    with pytest.raises(StanUnsupportedError, match=f"^{name} (is summed out|has no site)"):
+        Predictive(module.model, {name: np.ones(shape), "m": np.zeros(4)})(jax.random.PRNGKey(0), **inputs)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -88,18 +89,32 @@ def discrete(name: str, drawn: Any) -> Any:
     return numpyro.sample(name, Drawn(drawn))
 
 
-def given_names() -> set[str]:
-    """The names to whose sites handlers around give values, as the model has them: without what scopes put in front."""
+def given_names(without_sites: Sequence[str] = ()) -> set[str]:
+    """The names to whose sites handlers around give values, as the model has them: without what scopes put in front.
+
+    Functions, such as that of Predictive, are asked for the values of those that have no sites of their own.
+    """
     names, prefix = set[str](), ""
     for handler in reversed(numpyro.primitives._PYRO_STACK):
         if isinstance(handler, scope) and "sample" not in handler.hide_types:
             prefix = f"{handler.prefix}{handler.divider}{prefix}"
         elif isinstance(handler, (condition, do, substitute)):
             names.update(n[len(prefix) :] for n in handler.data or () if n.startswith(prefix))
+            names.update(n for n in without_sites if _gives(handler, prefix + n))
         elif isinstance(handler, replay):
             latent = (n for n, s in handler.trace.items() if s["type"] == "sample" and not s["is_observed"])
             names.update(n[len(prefix) :] for n in latent if n.startswith(prefix))
     return names
+
+
+def _gives(handler: Any, name: str) -> bool:
+    """Whether a function of a handler gives a value by the name alone; those that start samplers need a law."""
+    function = getattr(handler, "substitute_fn", None) or getattr(handler, "condition_fn", None)
+    site = {"type": "sample", "name": name, "is_observed": True, "value": None, "fn": None, "infer": {}, "kwargs": {}}
+    try:
+        return function is not None and function(site) is not None
+    except (AttributeError, KeyError, TypeError):
+        return False
 
 
 def observed(name: str, law: Any, value: Any) -> None:

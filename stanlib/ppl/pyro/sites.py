@@ -95,7 +95,7 @@ def discrete(name: str, drawn: torch.Tensor) -> Any:
     return pyro.sample(name, Drawn(drawn))
 
 
-def given_names() -> set[str]:
+def given_names(without_sites: Sequence[str] = ()) -> set[str]:
     """The names to whose sites handlers around give values, as the model has them: without what scopes put in front."""
     names, prefix = set[str](), ""
     for handler in reversed(pyro.poutine.runtime._PYRO_STACK):
