@@ -1,11 +1,11 @@
 """Values that handlers around a model give by names: those that no site takes would change nothing, without a word."""
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING
 
 from .errors import StanUnsupportedError
+from .sites import variable_of
 
 if TYPE_CHECKING:
     from .metadata import Program, Variable
@@ -30,7 +30,7 @@ def check_parameters(program: Program, given: Set[str]) -> None:
             raise StanUnsupportedError(f"{v.name} is summed out of the density, so that {told}")
     for v in program.parameters:
         parts = [s for s in sites_of(v, v.name) if s != v.name]
-        if v.name in given and not given.issuperset(parts):
+        if v.name in given and not given >= set(parts):
             raise StanUnsupportedError(f"{v.name} has no site of its own: give its parts {', '.join(parts)}")
 
 
@@ -41,11 +41,12 @@ def check_data(program: Program, given: Set[str], observed: Set[str]) -> None:
         given: the names that handlers give values.
         observed: the sites of what the model has observed.
     """
-    for name in given.intersection(program.names("data", "transformed_data")):
-        sites = sorted(s for s in observed if s == name or re.fullmatch(rf"{re.escape(name)}__\d+", s))
+    data = program.names("data", "transformed_data")
+    for name in sorted(given & set(data)):
+        sites = sorted(s for s in observed if variable_of(s, data) == name)
         if not sites:
             raise StanUnsupportedError(f"{name} has no site, so that no handler can give it a value: {_DATA}")
-        if not given.issuperset(sites):
+        if not given >= set(sites):
             raise StanUnsupportedError(f"{name} is observed at the sites {', '.join(sites)}; give all, or {_DATA}")
 
 
