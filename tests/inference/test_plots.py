@@ -86,3 +86,14 @@ def test_figures_of_both_forms_are_saved(tmp_path):
     _, axes = plt.subplots(2, 1)
     plots.save_figure(axes, tmp_path / "b.png")
     assert (tmp_path / "b.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("name", "whole"), [("arviz", True), ("xarray", False)])
+def test_the_split_packages_may_call_a_tree_inference_data(monkeypatch, name, whole):
+    """As ArviZ 1.3 does; groups of draws become the tree then."""
+    tree = arviz.InferenceData if name == "arviz" else xr.DataTree
+    monkeypatch.setitem(sys.modules, "arviz", types.SimpleNamespace(InferenceData=tree))
+    monkeypatch.setattr(arviz_packages.importlib.util, "find_spec", lambda name: object())
+    assert arviz_packages.is_whole() is whole
+    made = arviz_packages.container({"posterior": xr.Dataset({"x": (("chain", "draw"), np.ones((1, 2)))})})
+    assert isinstance(made, tree) and made["posterior"]["x"].shape == (1, 2)

@@ -57,6 +57,7 @@ def test_discrete_parameters(backend, handler, x64, torch_double):
         traced(module, {"m": 0.5, "z": [1, 0, 1]}, handler, N=3, y=Y)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend, handler", BACKENDS)
 @pytest.mark.parametrize("name, parts", [("c", "c.real, c.imag"), ("t", "t.1, t.2.real, t.2.imag"), ("q", "q.1, q.2")])
 def test_parameters_of_parts(backend, handler, name, parts, x64, torch_double):
@@ -77,6 +78,7 @@ def test_parts_beside_the_whole_they_make(x64):
     Predictive(module.model, {k: np.full(4, v) for k, v in given.items()})(jax.random.PRNGKey(0))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("body", OBSERVED.values(), ids=OBSERVED)
 def test_data(backend, body, x64, torch_double):
