@@ -122,7 +122,7 @@ def _output(text: str) -> str:
     if Path(text).suffix.lower() not in SUFFIXES:
         hint = "; --csv FOLDER writes CmdStan's CSV files" if Path(text).suffix.lower() == ".csv" else ""
         raise argparse.ArgumentTypeError(f"{text}: fits are saved as NetCDF, in files called *.nc{hint}")
-    _require(text, "xarray", "h5netcdf")
+    _require(text, "xarray", "h5netcdf", "h5py")
     return _file(text)
 
 

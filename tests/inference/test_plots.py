@@ -90,9 +90,11 @@ def test_figures_of_both_forms_are_saved(tmp_path):
 
 @pytest.mark.parametrize(("name", "whole"), [("arviz", True), ("xarray", False)])
 def test_the_split_packages_may_call_a_tree_inference_data(monkeypatch, name, whole):
-    """As ArviZ 1.3 does; groups of draws become the tree then."""
+    """As ArviZ 1.3 does to who asks for that attribute; groups of draws become the tree then."""
     tree = arviz.InferenceData if name == "arviz" else xr.DataTree
-    monkeypatch.setitem(sys.modules, "arviz", types.SimpleNamespace(InferenceData=tree))
+    module = types.ModuleType("arviz")
+    setattr(module, "InferenceData" if whole else "__getattr__", tree if whole else lambda name: tree)
+    monkeypatch.setitem(sys.modules, "arviz", module)
     monkeypatch.setattr(arviz_packages.importlib.util, "find_spec", lambda name: object())
     assert arviz_packages.is_whole() is whole
     made = arviz_packages.container({"posterior": xr.Dataset({"x": (("chain", "draw"), np.ones((1, 2)))})})

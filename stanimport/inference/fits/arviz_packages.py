@@ -10,15 +10,13 @@ from stanlib.errors import MissingLibraryError
 
 
 def is_whole() -> bool:
-    """Whether ArviZ is installed as one package, with InferenceData; since version 1.3 xarray's DataTree has that name.
+    """Whether ArviZ is installed as one package, with an InferenceData of its own: in version 1 that is another name.
 
     Raises:
         MissingLibraryError: if it is not installed at all.
     """
-    if importlib.util.find_spec("arviz") is not None:
-        container_class = getattr(load("arviz"), "InferenceData", None)
-        if container_class is not None and container_class.__module__.startswith("arviz."):
-            return True
+    if importlib.util.find_spec("arviz") is not None and "InferenceData" in vars(load("arviz")):
+        return True  # who asks version 1 for that attribute gets xarray's tree, and a warning
     if importlib.util.find_spec("arviz_base") is not None:
         return False
     raise MissingLibraryError("this needs ArviZ: pip install 'stanimport[inference]'")

@@ -37,7 +37,7 @@ def save(fit: Result, path: Path, computed: Sequence[str]) -> Path:
     if path.suffix.lower() not in SUFFIXES:
         other = ": save_csvfiles() writes CmdStan's CSV" if path.suffix.lower() == ".csv" else ""
         raise OptionError(f"{path}: fits are saved as NetCDF, in files called *.nc{other}")
-    require("xarray", "h5netcdf", extra="inference")
+    require("xarray", "h5netcdf", "h5py", extra="inference")
     from .groups import dataset, groups_to_save
 
     groups = groups_to_save(fit, computed)
@@ -114,7 +114,7 @@ def load(path: Path) -> Result:
     Raises:
         StanDataError: for a file that can't be read, or that holds no fit.
     """
-    require("xarray", "h5netcdf", extra="inference")
+    require("xarray", "h5netcdf", "h5py", extra="inference")
     import xarray
 
     if not is_file(path):
