@@ -107,7 +107,7 @@ def given_names(without_sites: Sequence[str] = ()) -> set[str]:
     return names
 
 
-def _gives(handler: Any, name: str) -> bool:
+def _gives(handler: object, name: str) -> bool:
     """Whether a function of a handler gives a value by the name alone; those that start samplers need a law."""
     function = getattr(handler, "substitute_fn", None) or getattr(handler, "condition_fn", None)
     site = {"type": "sample", "name": name, "is_observed": True, "value": None, "fn": None, "infer": {}, "kwargs": {}}
@@ -134,7 +134,7 @@ def observed(name: str, law: Any, value: Any) -> None:
     check_value(name, jnp.shape(taken), jnp.shape(value))
 
 
-def observed_terms(name: str, law: Any, value: Any) -> None:
+def observed_terms(name: str, law: object, value: object) -> None:
     """Data of whose log densities the law is made.
 
     Raises:

@@ -37,6 +37,17 @@ def _is_beginning() -> bool:
     return any(isinstance(m, InitMessenger) for m in pyro.poutine.runtime._PYRO_STACK)
 
 
+def _law_wanted() -> str | None:
+    """Why a start is no value for who asks for one, if it is none."""
+    if pyro.poutine.get_mask() is False:
+        return "can't be predicted"
+    if is_unconditioned():
+        return "can't be drawn with the data, as uncondition, CSIS and ReweightedWakeSleep do"
+    if any([isinstance(m, AutoRegressiveMessenger) for m in pyro.poutine.runtime._PYRO_STACK]):
+        return "has no law whose draws AutoRegressiveMessenger could transform"
+    return None
+
+
 class Improper(TorchDistribution):
     """The uniform law on a domain that may have no finite volume: density 1.
 
@@ -71,17 +82,12 @@ class Improper(TorchDistribution):
         return zeros + (0.0 * torch.nan_to_num(value)).sum() if value.requires_grad else zeros
 
     def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        """A start, of the shape that is asked for before those of the batch and of an event."""
         if self.drawn is not None:
             return as_tensor(self.drawn).expand((*sample_shape, *self.batch_shape, *self.event_shape))
-        if not _is_beginning():
-            if pyro.poutine.get_mask() is False:
-                raise StanUnsupportedError(f"{self.site} can't be predicted: {_NO_LAW}")
-            if is_unconditioned():
-                told = f"{self.site} can't be drawn with the data, as uncondition, CSIS and ReweightedWakeSleep do"
-                raise StanUnsupportedError(f"{told}: {_NO_LAW}")
-            if any([isinstance(m, AutoRegressiveMessenger) for m in pyro.poutine.runtime._PYRO_STACK]):
-                told = f"{self.site} has no law whose draws AutoRegressiveMessenger could transform"
-                raise StanUnsupportedError(f"{told}: {_NO_LAW}")
+        wanted = None if _is_beginning() else _law_wanted()
+        if wanted is not None:
+            raise StanUnsupportedError(f"{self.site} {wanted}: {_NO_LAW}")
         transform = biject_to(unrecorded(self._support))  # of values that nobody may give the parameter
         shape = transform.inverse_shape(torch.Size((*sample_shape, *self.batch_shape, *self.event_shape)))
         self._begun = transform(torch.rand(shape) * 4.0 - 2.0)

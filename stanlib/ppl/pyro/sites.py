@@ -4,7 +4,7 @@ Sites that are sums over the rows of a minibatch are scaled to all rows.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from typing import Any
@@ -110,9 +110,10 @@ def given_names(without_sites: Sequence[str] = ()) -> set[str]:
     return names
 
 
-def _nodes(data: Any) -> Any:
+def _nodes(data: object) -> Iterable[str]:
     """The names of a dict, or of a trace of a model."""
-    return getattr(data, "nodes", data)
+    names: Iterable[str] = getattr(data, "nodes", data)
+    return names
 
 
 def observed(name: str, law: Any, value: Any) -> None:
