@@ -4,7 +4,7 @@ Sites that are sums over the rows of a minibatch are scaled to all rows.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from typing import Any
@@ -19,6 +19,7 @@ from pyro.poutine.do_messenger import DoMessenger
 from pyro.poutine.indep_messenger import IndepMessenger
 from pyro.poutine.reparam_messenger import ReparamMessenger
 from pyro.poutine.replay_messenger import ReplayMessenger
+from pyro.poutine.trace_struct import Trace
 
 from ... import batches, predicted
 from ...conditioned import no_outcomes
@@ -110,10 +111,9 @@ def given_names(without_sites: Sequence[str] = ()) -> set[str]:
     return names
 
 
-def _nodes(data: object) -> Iterable[str]:
+def _nodes(data: Mapping[str, object] | Trace) -> Iterable[str]:
     """The names of a dict, or of a trace of a model."""
-    names: Iterable[str] = getattr(data, "nodes", data)
-    return names
+    return data.nodes if isinstance(data, Trace) else data
 
 
 def observed(name: str, law: Any, value: Any) -> None:
