@@ -17,6 +17,8 @@ from jax.extend.core import ClosedJaxpr, Literal
 from jax.lax import GatherScatterMode
 from scipy import special
 
+from stanlib.ppl.numpyro.scans import counts
+
 Array = Any
 
 
@@ -87,16 +89,16 @@ def _where(condition: Array, new: Array, old: Array) -> Array:
 
 
 def _scan(operands: list[Array], given: dict[str, Any]) -> list[Array]:
-    at = given["num_consts"], given["num_consts"] + given["num_carry"]
-    constants, carry, xs = operands[: at[0]], operands[at[0] : at[1]], operands[at[1] :]
+    known, carried = counts(given)
+    constants, carry, xs = operands[:known], operands[known : known + carried], operands[known + carried :]
     steps = range(given["length"])
     made = []
     for i in reversed(steps) if given["reverse"] else steps:
         results = _called(given["jaxpr"], [*constants, *carry, *(x[i] for x in xs)])
-        carry, ys = results[: given["num_carry"]], results[given["num_carry"] :]
+        carry, ys = results[:carried], results[carried:]
         made.append(ys)
     if not made:
-        empty = given["jaxpr"].out_avals[given["num_carry"] :]
+        empty = given["jaxpr"].out_avals[carried:]
         return [*carry, *(np.zeros((0, *a.shape), a.dtype) for a in empty)]
     return [*carry, *(np.stack(y) for y in zip(*(made[::-1] if given["reverse"] else made)))]
 

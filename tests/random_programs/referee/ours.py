@@ -16,6 +16,7 @@ import jax
 import numpy as np
 
 from stanimport import pipeline
+from stanimport.inference import programs
 from stanimport.inference.blocks import density as division
 from stanimport.inference.blocks import planning, sweeps
 from stanimport.inference.density.posterior import Posterior
@@ -28,8 +29,6 @@ from stanlib.program import Variable
 from .interpreted import evaluate
 from .outcome import Outcome
 
-# As inference compiles. With less optimization (`xla_backend_optimization_level` 0) XLA gives wrong gradients at times.
-_QUICK = {"xla_cpu_use_fusion_emitters": False}
 PARTS = ("gradient", "variables")  # what is computed besides the log density
 
 
@@ -136,7 +135,8 @@ def _numpyro(
 
 
 def _compiled(function: Callable[[Any], Any], size: int) -> Callable[[np.ndarray], Any]:
-    return jax.jit(function).trace(np.zeros(size)).lower().compile(compiler_options=_QUICK)
+    """As inference compiles. With less optimization XLA (at level 0 of its backend) gives wrong gradients at times."""
+    return programs._compile(jax.jit(function).trace(np.zeros(size)).lower(), programs._QUICK)
 
 
 def _interpreted(function: Callable[[Any], Any], size: int) -> Callable[[np.ndarray], Any]:
