@@ -26,8 +26,8 @@ def check_parameters(program: Program, given: Set[str]) -> None:
         return
     for v in program.discrete_parameters:
         if v.name in given:
-            told = "nothing can give it a value here: declare it in the block data for the density given it"
-            raise StanUnsupportedError(f"{v.name} is summed out of the density, so that {told}")
+            told = f"{v.name} is summed out of the density, so that nothing can give it a value here"
+            raise StanUnsupportedError(f"{told}: leave it out, or declare it in the block data for the density given it")
     for v in program.parameters:
         parts = [s for s in sites_of(v, v.name) if s != v.name]
         if v.name in given and not given >= set(parts):

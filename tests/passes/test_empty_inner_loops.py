@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from tests.random_programs.referee import ours
+from tests.random_programs.referee.outcome import differences
+from tests.random_programs.referee.walk import Walker
 
 PROGRAM = """data {{ int g; int N; array[2, 2] int ii; }}
 parameters {{ array[2] real c; real a; }}
@@ -41,6 +43,17 @@ def test_what_no_iteration_reaches_throws_nothing(backend, body):
     for g in (-1, 0):
         assert found[g].log_density == pytest.approx(-square_of(0.2), rel=1e-12), found[g].rejected
     assert found[2].rejected or found[2].log_density == -np.inf
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_what_iterations_reach_is_stans(backend, body):
+    """The gradient too: the program evaluated statement by statement decides."""
+    program, data = PROGRAM.format(BODIES[body]), {"g": 2, "N": 2, "ii": [[1, 2], [2, 1]]}
+    at = [np.array([0.3, 0.4, 0.2])]
+    wanted = [Walker(program, data).outcome(at[0], body)]
+    assert wanted[0].is_finite
+    assert differences(ours.outcomes(program, data, at, backend, jit=False), wanted) == []
 
 
 def square_of(x):
