@@ -27,7 +27,7 @@ def check_parameters(program: Program, given: Set[str]) -> None:
     for v in program.discrete_parameters:
         if v.name in given:
             told = f"{v.name} is summed out of the density, so that nothing can give it a value here"
-            raise StanUnsupportedError(f"{told}: leave it out, or declare it in the block data for the density given it")
+            raise StanUnsupportedError(f"{told}: leave it out, or declare it in block data for the density given it")
     for v in program.parameters:
         parts = [s for s in sites_of(v, v.name) if s != v.name]
         if v.name in given and not given >= set(parts):
