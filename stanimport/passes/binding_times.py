@@ -42,6 +42,9 @@ class Callees(Protocol):
     def choices(self, node: object) -> list[gprob.Expr]:
         """What tells, of a call or a conditional expression itself, which of several shapes there is."""
 
+    def is_of_arguments(self, key: str) -> bool:
+        """Whether a call only has a value, which its arguments tell."""
+
     def is_dynamic(self, key: str, arguments: tuple[bool, ...], random_is_dynamic: bool) -> bool:
         """Whether the result of a call is dynamic, given which arguments are, and whether random numbers are."""
 
@@ -226,7 +229,7 @@ def _shapes_depend(loop: gprob.For, times: BindingTimes, declared: dict[str, int
         _mark_assigned(loop.body, trial, walk)
         if len(trial.dynamic) == size:
             break
-    nest = Nest.of(loop, lambda e: not times.is_dynamic(e))
+    nest = Nest.of(loop, times)
     if any(trial.is_dynamic(e) for e in shape_expressions(loop.body, nest, times.callees)):
         return True
     others = (*_counts_of_calls(loop.body, times.callees), *_choices(loop.body, times.callees))
@@ -273,7 +276,7 @@ def shape_expressions(body: Stmts, nest: Nest, callees: Callees) -> Iterator[gpr
     for s in body:
         yield from own_shapes(s, callees)
         if isinstance(s, gprob.For):
-            if nest.inline(s.lower) is None or nest.inline(s.upper) is None:
+            if nest.limit(s) is None:
                 yield s.lower
                 yield s.upper
             yield from shape_expressions(s.body, nest.inside(s), callees)

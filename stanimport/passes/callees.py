@@ -20,6 +20,7 @@ class Functions:
         self.bodiless = self.networks | {f.name for f in program.externals}
         self.effectful = effectful_functions(program)
         self.random = closure(program.functions, _draws, lambda f: f.suffix == "rng")
+        self._fixed = self.bodiless | self.effectful | self.random | closure(program.functions, _stays)
         self._deciding: dict[tuple[type, ...], dict[str, frozenset[int]]] = {}
         self._counted: dict[str, frozenset[int]] = {}
         self._chosen: dict[str, frozenset[int]] = {}
@@ -34,6 +35,10 @@ class Functions:
         """Whether random numbers are drawn anywhere in a node: computed twice, it has two values."""
         calls = (n for n in traversal.walk(node) if isinstance(n, gprob.CallUser))
         return any(map(_draws, traversal.walk(node))) or any(self.is_random(n.function) for n in calls)
+
+    def is_of_arguments(self, key: str) -> bool:
+        """Whether a call only has a value, which its arguments tell: it can be made before, more often, or in vain."""
+        return key not in self._fixed
 
     def is_dynamic(self, key: str, arguments: tuple[bool, ...], random_is_dynamic: bool) -> bool:
         """Whether the result of a call is: if any argument is, if it adds to the target, for random numbers."""
@@ -120,6 +125,11 @@ class Functions:
             waiting += called - seen
             seen |= called
         return False
+
+
+def _stays(node: object) -> bool:
+    """Whether something happens but that a value is told, or a value that no argument tells."""
+    return isinstance(node, (gprob.TargetValue, gprob.Message))
 
 
 def _draws(node: object) -> bool:

@@ -119,7 +119,7 @@ def _first(name: str, before: Sequence[gprob.Stmt], loop: Stmts, times: BindingT
 
 
 def _decides_shapes(name: str, loop: gprob.For, times: BindingTimes) -> bool:
-    nest = Nest.of(loop, lambda e: not times.is_dynamic(e))
+    nest = Nest.of(loop, times)
     shapes = [e for e in shape_expressions(loop.body, nest, times.callees) if times.is_dynamic(e)]
     return any(name in names_in(e) for e in shapes)
 

@@ -226,7 +226,7 @@ class Running:
         if nest is not None:
             nest = nest.inside(s)
         elif runs == gprob.Loop.TRACED and not s.lanes:
-            nest = Nest.of(s, lambda e: not self.is_dynamic(e))
+            nest = Nest.of(s, self.operands.times)
         inside = replace(self, nest=nest)
         if not s.lanes:
             return inside
@@ -238,17 +238,10 @@ class Running:
         """The most iterations that an inner loop can have, told before the loops that its bounds depend on."""
         if self.nest is None:
             return None
-        lower, upper = self.nest.inline(s.lower), self.nest.inline(s.upper)
-        if lower is None or upper is None:
+        found = self.nest.limit(s, self.operands.varying - self.nest.indices)
+        if found is None:
             return None
-        ranges: list[tuple[str, gprob.Expr, gprob.Expr]] = []
-        apart = self.operands.varying - self.nest.indices  # what lanes around the nest have for themselves
-        for n in reversed(self.nest.loops):
-            low, high = self.nest.inline(n.lower), self.nest.inline(n.upper)
-            if low is not None and high is not None and not mentions((low, high), apart):
-                ranges.insert(0, (n.name, low, high))
-            elif mentions((lower, upper, tuple(ranges)), {n.name}):
-                return None
+        lower, upper, ranges = found
         known: Any = self.operands.with_static(self.nest.indices)
         told = tuple((name, known(low), known(high)) for name, low, high in ranges)
         return gprob.Limit(INT, s.span, known(lower), known(upper), told)

@@ -54,3 +54,30 @@ def test_no_loop_is_written_out(inner):
     text = stanimport.translate("most.stan", source=PROGRAM % INNER[inner])
     is_written_out = any(line.strip().startswith("for t in range(") for line in text.splitlines())
     assert is_written_out == (inner in WRITTEN_OUT)
+
+
+CALLS = """functions {
+  int both(array[] int v) { return size(v); }
+  int loud(array[] int v) { print("how many"); return size(v); }
+  int largest(int p, array[] int v) { int m = 0; for (i in 1:p) if (v[i] > m) m = v[i]; return m; }
+  int behind(int p, array[] int v) { return v[p + 1]; }
+  int refused(int p, array[] int v) { if (p == 2) reject("two"); return v[p]; } }
+data { int N; array[N] int s; vector[N] y; } parameters { real a; }
+model { vector[N] w;
+  for (t in 1:%s) { real x = a; real e = exp(a); while (e > 1) e /= 2; %s w[t] = x; }
+  target += sum(w); }"""
+CALLED = {
+    "the bound of the outer loop": ("both(s)", "x += dot_self(segment(y, 1, s[t])) * tanh(a);"),
+    "that of a function that prints": ("loud(s)", "x += dot_self(segment(y, 1, s[t])) * tanh(a);"),
+    "the bound of the inner loop": ("N", "for (i in 1:largest(t, s)) x = 0.5 * x + tanh(x * y[i] * e);"),
+    "a variable": ("N", "int k = largest(t, s); for (i in 1:k) x = 0.5 * x + tanh(x * y[i] * e);"),
+    "out of range, not asked": ("N", "if (t < N) for (i in 1:behind(t, s)) x = 0.5 * x + tanh(x * y[i] * e);"),
+    "rejected, not asked": ("N", "if (t != 2) for (i in 1:refused(t, s)) x = 0.5 * x + tanh(x * y[i] * e);"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("called", CALLED)
+def test_functions_tell_bounds(called):
+    """Scanned or not, a function of the program that data and indices tell bounds inner loops as any number does."""
+    for scanned in (True, False):
+        compare(CALLS % CALLED[called], DATA, AT[:1], "most", scanned=scanned)
