@@ -13,6 +13,7 @@ from ..ir.uses import own_nodes, writes, written
 
 Stmts = tuple[gprob.Stmt, ...]
 Tell = Callable[[traversal.Node, Set[str]], None]
+_SAME = (gprob.Promote, gprob.Fitted, gprob.Copied, gprob.Converted)  # values that are as known as another one
 
 
 def of_model(made: Specialised) -> list[tuple[traversal.Node, Set[str]]]:
@@ -52,7 +53,9 @@ def depends(e: object, unknown: Set[str]) -> bool:
     if isinstance(e, gprob.Index):
         chosen = (i.value for i in e.indices if isinstance(i, gprob.Single))
         return any(depends(part, unknown) for part in (e.base, *chosen))
-    return isinstance(e, gprob.Promote) and depends(e.value, unknown)
+    if isinstance(e, gprob.MakeArray):
+        return any(depends(item, unknown) for item in e.items)
+    return isinstance(e, _SAME) and depends(e.value, unknown)
 
 
 class _Walk:
@@ -88,8 +91,20 @@ class _Walk:
     def _behind_leaf(self, s: gprob.Stmt, unknown: set[str]) -> set[str]:
         if isinstance(s, (gprob.Sample, gprob.Param)):
             return unknown | {s.name}
-        if isinstance(s, gprob.Accumulate) or isinstance(s, gprob.Assign) and s.place.steps:
-            return unknown  # a part, or more of what is there
+        if isinstance(s, gprob.Assign) and s.place.steps:
+            return unknown | self._spoilt(s.place, s.value, unknown)
+        if isinstance(s, gprob.Accumulate):
+            return unknown  # more of what is there
         value = s.value if isinstance(s, (gprob.Declare, gprob.Assign)) else None
         names = set(writes(s))
         return unknown | names if depends(value, unknown) else unknown - names
+
+    @staticmethod
+    def _spoilt(place: gprob.Place, value: gprob.Expr, unknown: Set[str]) -> Set[str]:
+        """The array of which a part becomes unknown: an array is known as a whole or not at all, a tuple by its items.
+        """
+        if any(step.item for step in place.steps):
+            return set()
+        indices = (i for step in place.steps for i in step.indices)
+        chosen = (i.value for i in indices if isinstance(i, gprob.Single))
+        return {place.name} if any(depends(e, unknown) for e in (value, *chosen)) else set()

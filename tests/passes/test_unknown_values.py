@@ -33,6 +33,9 @@ REFUSED = {
     "both sides of a branch on data": ("int j; if (N > 2) j = k; else j = k + 1; target += sd(y[j:]);", "j"),
     "the index of a loop that parameters end": ("for (i in 1:k) { real s = sd(y[i:]); target += s * target(); }", "i"),
     "a size": ("vector[k] v = rep_vector(a, k); target += sum(v);", "k"),
+    "an array with a part of theirs": ("array[2] int j = {1, 2}; j[1] = k; target += sd(y[j[2]:]);", "j[2]"),
+    "an array of which they choose a part": ("array[2] int j = {1, 2}; j[k] = 1; target += sd(y[j[2]:]);", "j[2]"),
+    "an array of what they decide": ("array[2] int j = {k, 2}; target += sd(y[j[2]:]);", "j[2]"),
     "in a function": ("target += from(y, k);", "k"),
     "in a function of a function": ("target += twice(y, k);", "k"),
     "in a function that calls itself": ("target += down(y, k);", "k"),
@@ -52,6 +55,10 @@ def test_sizes_that_parameters_decide_are_refused_at_translation(case):
 # Statements whose sizes are known although parameters decide something, and what they add for a of 0.5.
 Y = np.array([0.5, 2.0, -1.0, 3.0])
 ACCEPTED = {
+    "the other item of a tuple": ("array[1] tuple(int, int) j; j[1].1 = k; j[1].2 = 2; target += a * sd(y[j[1].2:]);",
+                                  lambda a: a * Y[1:].std(ddof=1)),
+    "another array": ("array[2] int i = {k, 2}; array[2] int j = {1, 2}; i[1] = j[1]; target += a * sd(y[j[2]:]);",
+                      lambda a: a * Y[1:].std(ddof=1)),
     "known again": ("k = 2; target += a * sd(y[k:]);", lambda a: a * Y[1:].std(ddof=1)),
     "decided by data": ("int j = 1; if (N > 2) j = 2; target += a * sd(y[j:]);", lambda a: a * Y[1:].std(ddof=1)),
     "in a loop over data": ("for (i in 2:N) { int j = i; target += a * sd(y[1:j]); }",
