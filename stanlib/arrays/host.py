@@ -18,12 +18,28 @@ _FIRST_BLOCK, _LARGEST_BLOCK, _MOST_TERMS = 256, 1 << 17, 1 << 22
 _DOUBLINGS, _ALTERNATING_TERMS = 13, 40
 _STEP = 1e-40  # of the complex steps that give derivatives: f(x + i h) = f(x) + i h f'(x), without cancellation
 
+_bessel = {name: later("scipy.special", name) for name in ("jv", "yv", "kve")}
+
+
+def jv(order: Any, x: Any) -> Any:
+    """J_v(x), which SciPy does not tell at infinity."""
+    return np.where(np.isinf(x), 0.0, _bessel["jv"](order, x))[()]
+
+
+def yv(order: Any, x: Any) -> Any:
+    """Y_v(x), as J_v(x)."""
+    return np.where(np.isinf(x), 0.0, _bessel["yv"](order, x))[()]
+
+
+def kv(order: Any, x: Any) -> Any:
+    """K_v(x). SciPy's is 0 where it is less than 1e-305 or so, and its scaled one NaN for large x."""
+    value = _bessel["kve"](order, x) * np.exp(-np.asarray(x, float))
+    return np.where(np.isnan(value) & (np.asarray(x) > 1e8), 0.0, value)[()]
+
+
 # The cylinder functions by name, each with the factors of its neighbours of lower and higher order in its derivative
 # (DLMF 10.6.1, 10.29.1).
-CYLINDER = {
-    name: (later("scipy.special", name), lower, higher)
-    for name, lower, higher in (("jv", 0.5, -0.5), ("yv", 0.5, -0.5), ("kv", -0.5, -0.5))
-}
+CYLINDER = {"jv": (jv, 0.5, -0.5), "yv": (yv, 0.5, -0.5), "kv": (kv, -0.5, -0.5)}
 
 
 def hypergeometric(a: object, b: object, z: object) -> Any:

@@ -120,4 +120,6 @@ def _product(xp: Namespace, x: Array, n: Array, step: int) -> Array:
     most = int(xp.max(n)) if 0 not in xp.shape(n) else 0
     count = xp.arange(most).reshape((most,) + (1,) * max(xp.ndim(n), xp.ndim(x)))
     x, n, count = xp.reals((x, n, count))
-    return xp.prod(xp.where(count < n, x + step * count, 1.0), axis=0)
+    factors = xp.where(count < n, x + step * count, 1.0)
+    product = xp.prod(factors, axis=0)  # NaN where 0 is a factor and the others are too much
+    return xp.where(xp.any(factors == 0, axis=0), xp.where(xp.isnan(product), 0.0, product), product)

@@ -271,6 +271,26 @@ def test_bessel_functions(library):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
+def test_bessel_functions_of_large_arguments(library):
+    """K_2(z) = sqrt(pi / (2 z)) exp(-z) (1 + 15 / (8 z) + 105 / (128 z^2) - ...), DLMF 10.40.2."""
+    z = np.array([700.0, 705.0, 1e5, 1e10, np.inf])
+    series = np.sqrt(np.pi / (2 * z)) * (1 + 15 / (8 * z) + 105 / (128 * z**2)) * np.exp(-z)
+    np.testing.assert_allclose(call(library, "modified_bessel_second_kind", 2, z), series, rtol=1e-8)
+    for symbol in ("bessel_first_kind", "bessel_second_kind"):
+        assert call(library, symbol, 2, np.inf) == 0
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_factorials_with_a_factor_of_zero(library):
+    """700 * 699 * ... * 0 * -1 * ... is 0 however large the others are; of few factors it has its derivative."""
+    assert call(library, "falling_factorial", 700.0, 1000) == call(library, "rising_factorial", -600.0, 900) == 0
+    if library in DIFFERENTIABLE:
+        f = registry.by_symbol("falling_factorial")
+        slope = gradient(library, lambda x: f(x[0], 3), np.array([1.0]))
+        np.testing.assert_allclose(slope, [-1.0])  # x (x - 1) (x - 2)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_bessel_functions_that_overflow_are_refused(library):
     """Stan throws for finite arguments."""
     for symbol, v, x in (

@@ -95,7 +95,7 @@ from numpy.linalg import det, eigh, pinv, qr, slogdet, svd  # noqa: F401
 from .. import control, special
 from ..base import Array, Arrays, Real, Value
 from ..control import cond, loop  # noqa: F401
-from ..host import hypergeometric  # noqa: F401
+from ..host import hypergeometric, jv, kv, yv  # noqa: F401
 from ..later import later
 from .linalg import (  # noqa: F401
     cholesky,
@@ -116,15 +116,12 @@ erfinv = later("scipy.special", "erfinv")
 expit = later("scipy.special", "expit")
 i0e = later("scipy.special", "i0e")
 i1e = later("scipy.special", "i1e")
-jv = later("scipy.special", "jv")
-kv = later("scipy.special", "kv")
 log_expit = later("scipy.special", "log_expit")
 logit = later("scipy.special", "logit")
 logsumexp = later("scipy.special", "logsumexp")
 ndtri = later("scipy.special", "ndtri")
 xlog1py = later("scipy.special", "xlog1py")
 xlogy = later("scipy.special", "xlogy")
-yv = later("scipy.special", "yv")
 lgamma = later("scipy.special", "gammaln")
 expm = later("scipy.linalg", "expm")
 
