@@ -1,4 +1,5 @@
 """Runs in the background: asked, waited for, ended."""
+import os
 import signal
 import subprocess
 import sys
@@ -6,6 +7,7 @@ import threading
 import time
 from concurrent.futures import Future
 
+import compilation
 import numpy as np
 import pytest
 
@@ -159,7 +161,8 @@ elif sys.argv[3] == "error":
 def test_a_program_that_ends_by_an_error_ends_its_runs(module, how, last):
     """Else Ctrl-C would leave a process that samples on, for hours."""
     command = [sys.executable, "-c", ENDING, module.stan.filename, "1000000000", how]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env=compilation.quickly(os.environ)) as process:  # fmt: skip
         process.stdout.readline()
         if how == "wait":
             time.sleep(1)
@@ -173,14 +176,15 @@ def test_a_program_that_ends_by_an_error_ends_its_runs(module, how, last):
 
 def test_a_program_that_ends_waits_for_its_runs(module, tmp_path):
     code = ENDING.replace("blocking=False", f"blocking=False, journal={str(tmp_path / 'run')!r}")
-    subprocess.run([sys.executable, "-c", code, module.stan.filename, "3000", "end"], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code, module.stan.filename, "3000", "end"], check=True, timeout=120,
+                   env=compilation.quickly(os.environ))  # fmt: skip
     assert stanimport.Fit.load(tmp_path / "run").draws_per_chain == 3000
 
 
 def test_a_program_that_ends_tells_of_runs_that_failed(module):
     code = ENDING.replace('"y": [1.0]', '"y": [1.0, 2.0]')
     done = subprocess.run([sys.executable, "-c", code, module.stan.filename, "30", "end"], check=True, timeout=120,
-                          capture_output=True, text=True)  # fmt: skip
+                          capture_output=True, text=True, env=compilation.quickly(os.environ))  # fmt: skip
     assert "a run in the background failed: StanDataError: y must have" in done.stderr
 
 

@@ -1,7 +1,9 @@
 """What does not converge says so in few lines: as an error of this package, in Python and in the shell."""
+import os
 import subprocess
 import sys
 
+import compilation
 import pytest
 
 import stanimport
@@ -29,5 +31,5 @@ def test_the_shell_prints_one_line(tmp_path):
     (tmp_path / "inits.json").write_text('{"x": 900.0}')
     run = [sys.executable, "-m", "stanimport", "optimize", str(tmp_path / "wide.stan"), "--iter", "1", "--inits",
            str(tmp_path / "inits.json"), "--algorithm", "bfgs"]  # fmt: skip
-    made = subprocess.run(run, capture_output=True, text=True)
+    made = subprocess.run(run, capture_output=True, text=True, env=compilation.quickly(os.environ))
     assert made.returncode == 1 and made.stderr.count("\n") == 1 and "did not converge in 1 iterations: " in made.stderr

@@ -6,6 +6,7 @@ import sys
 import threading
 import warnings
 
+import compilation
 import pytest
 from conftest import FLIPS, QUICK, data_of, load
 
@@ -113,7 +114,8 @@ fit = stanimport.sample({str(load("coin").stan.filename)!r}, {data_of("coin")!r}
                         iter_sampling=50, seed=1)
 assert "bias" in table(fit).text() and fit.diagnose() is not None
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          env=compilation.quickly(os.environ))  # fmt: skip
     assert done.returncode == 0, done.stderr
 
 

@@ -3,9 +3,11 @@
 It runs in a process of its own, which can be stopped, as a compiled loop can't.
 """
 import json
+import os
 import subprocess
 import sys
 
+import compilation
 import numpy as np
 import pytest
 import stanli
@@ -144,7 +146,7 @@ def odd_part(j):
 def test_draws_that_are_done_wait_for_no_loop(tmp_path):
     """All draws are made at once: an inner loop sees the last state of those whose outer one has ended."""
     made = subprocess.run([sys.executable, "-c", OF_FIT], input=DRAWS, capture_output=True, text=True, timeout=240,
-                          cwd=tmp_path)  # fmt: skip
+                          cwd=tmp_path, env=compilation.quickly(os.environ))  # fmt: skip
     assert made.returncode == 0, made.stderr
     a, n, s, t, u, z = (np.array(v) for v in json.loads(made.stdout).values())
     wanted = [sum(map(odd_part, range(1, int(k) + 1))) for k in n]
