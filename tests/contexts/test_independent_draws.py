@@ -121,7 +121,7 @@ def draws(number, backend):
     }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("number", range(-(-len(RNGS) // SIZE)))
 def test_draws_are_independent(number, backend):

@@ -260,6 +260,7 @@ def test_learned_laws_find_the_posterior(x64):
     np.testing.assert_allclose([params["m"], params["b$loc"], params["b$scale"]], [1.0, 3.0, 0.5], atol=0.1)
 
 
+@pytest.mark.slow
 def test_draws_of_truncated_laws_depend_on_the_guides_parameters(x64):
     """Inference differentiates draws: a quantile that is searched for has the derivatives of the implicit function."""
     import jax

@@ -152,7 +152,7 @@ def test_what_is_not_reached_is_not_rejected(name):
         is_accepted(KEPT[name], size)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", UNSET)
 def test_components_that_nothing_has_set(name):
     body = f"vector[4] m; {UNSET[name]}"
@@ -168,7 +168,7 @@ def test_components_that_are_set(name):
     is_accepted(f"vector[4] m; {SET[name]}", 4)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("size", (3, 4))
 @pytest.mark.parametrize("name", SIZES)
 def test_sizes_are_those_of_the_containers(name, size):

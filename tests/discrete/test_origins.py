@@ -16,7 +16,7 @@ from tests.discrete.trial import compared
 from tests.random_programs.referee import ours
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("name", containers.NAMED)
 def test_the_sum_over_all_assignments(name):
     pytest.importorskip("stanli", reason="stanli is not installed")

@@ -25,7 +25,7 @@ def points(size):
     return [rng.normal(size=size) * 0.5 for _ in range(2)]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda p: p.name)
 def test_as_summed_out_by_hand(pair, backend):

@@ -110,6 +110,7 @@ def test_generated_quantities_of_a_draw_that_has_them(backend, scheme):
     np.testing.assert_allclose(found["centre"], 100 * Z)
 
 
+@pytest.mark.slow
 def test_generated_quantities_draw_the_others_given_them():
     from numpyro import handlers
 

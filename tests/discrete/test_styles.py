@@ -8,7 +8,7 @@ from tests.discrete.styles import STYLES
 from tests.discrete.trial import compared
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("name", STYLES)
 def test_the_sum_over_all_assignments(name, monkeypatch):
     pytest.importorskip("stanli", reason="stanli is not installed")

@@ -160,6 +160,7 @@ def test_many_members_of_many_groups():
     np.testing.assert_allclose([f.log_density for f in found], want, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_most_probable_assignment_and_the_probabilities(x64):
     """Of ten items of which a noisy count is known, against all assignments."""
     text = """data { int N; real y; vector[N] x; } parameters { real a; array[N] int<lower=0, upper=1> D; }

@@ -206,7 +206,7 @@ def found_of(name):
     return observations.log_densities(posterior, {n: VALUES[n][None, None] for n in names}, 1)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", CASES)
 def test_log_densities_are_sums_over_the_values_of_what_is_coupled(name):
     found, moved = found_of(name)
@@ -217,6 +217,7 @@ def test_log_densities_are_sums_over_the_values_of_what_is_coupled(name):
     assert moved == (set(wanted) if name in OF_NO_PLACE else set())
 
 
+@pytest.mark.slow
 def test_what_is_coupled_is_told():
     fit = fitted(CASES["sites"][0], CASES["sites"][1])
     with pytest.warns(observations.LikelihoodWarning, match="holds 5 log densities of the 15 numbers of y: those that"):

@@ -29,7 +29,7 @@ def in_checkout(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(ROOT))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("item", PUBLIC, ids=lambda f: f.__name__)
 def test_examples(item: Any, in_checkout):
     (found,) = doctest.DocTestFinder(recurse=False).find(item, item.__name__, globs={"stanimport": stanimport})

@@ -70,7 +70,7 @@ def run(page: str, folder: pathlib.Path, short: bool) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("page", EACH)
 def test_the_code_of_a_page_runs(page, tmp_path):
     assert python_of(page).strip(), f"{page} has no Python"

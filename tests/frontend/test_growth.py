@@ -82,7 +82,7 @@ def calls(text: str) -> int:
     return count
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kind", KINDS)
 def test_work_grows_with_the_text(kind, monkeypatch):
     """Twice the statements are at most 2.5 times the calls, beyond what a program of a few takes."""

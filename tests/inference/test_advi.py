@@ -69,7 +69,7 @@ def test_steps_follow_the_exact_gradients(far):
     assert fit.stan_variable("x").std() == pytest.approx(np.exp(log_scale), rel=0.03)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("start", "adapt_iter"), [(50.0, 50), (59.0, 5), (-400.0, 10)])
 def test_the_step_size_is_the_first_that_no_smaller_one_betters(far, start, adapt_iter):
     """Of exact gradients; where the bounds are far apart, noise does not change the choice."""

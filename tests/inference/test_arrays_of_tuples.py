@@ -24,7 +24,7 @@ DATA = {"N": N, "y": Y, "g": [1, 1, 2, 2, 3, 3], "t": [(n, [0.0, n]) for n in ra
 SHORT = {"chains": 2, "iter_warmup": 300, "iter_sampling": 1500}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_a_saved_fit_has_them(backend, tmp_path):
     module = stanimport.loads(PROGRAM, backend=backend, name="tuples")

@@ -175,7 +175,7 @@ def rows_made(jaxpr, rows):
 EVERY_ROW = ("parameters for every row", "rows centred on their mean", "random walk", "differences", "some missing")
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_value_and_gradient_are_those_of_all_rows_at_once(name, small, x64):
     made = posterior(PROGRAMS[name])

@@ -147,7 +147,7 @@ METHODS = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_whose_loops_call_the_density_compile_once(method, compilations):
     """JAX writes single numbers, as here the first of the series, into the bodies of loops."""

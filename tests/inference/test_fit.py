@@ -208,6 +208,7 @@ print(loo.elpd_loo, new.stan_variable("replicated")[:, 0].std())
 """
 
 
+@pytest.mark.slow
 def test_the_life_of_a_model(tmp_path):
     """Data file in, sample, diagnose, save; elsewhere: load, LOO, quantities on new data."""
     import json

@@ -82,6 +82,7 @@ def test_outcomes_that_are_infinite_are_left_out_with_a_warning(backend):
     assert np.isfinite(fit.stan_variable("a")).all() and np.isnan(fit.info["elbo_error"]).all()
 
 
+@pytest.mark.slow
 def test_parameters_of_rows_follow_their_rows():
     y = np.random.default_rng(5).normal(1.0, 2.2, N)
     module = stanimport.loads(HIERARCHY)

@@ -135,6 +135,7 @@ def test_a_name_in_another_case_is_meant():
         stanimport.loads("data { int n; array[n] real y; } parameters { real x; } model { y[N] ~ normal(x, 1); }")
 
 
+@pytest.mark.slow
 def test_a_mode_may_be_a_file(beta_module, tmp_path):
     mode = stanimport.optimize(beta_module, FLIPS, seed=1, jacobian=True)
     (tmp_path / "mode.json").write_text(json.dumps({"theta": float(mode.theta)}))

@@ -39,7 +39,7 @@ model { y ~ normal(mu, 1); }
 generated quantities { real data_ = y; real replicated = normal_rng(mu, 1); }"""
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("options", [{}, {"fixed_param": True}, {"save_warmup": True}], ids=str)
 def test_chains_of_one_seed_have_one_posterior(options, backend):

@@ -80,7 +80,7 @@ def log_likelihood(statements):
     return found, [str(w.message) for w in told if w.category is LikelihoodWarning], density
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("case", ONE)
 def test_they_are_one_array_in_the_order_of_the_data(case):
     statements, expected = ONE[case]

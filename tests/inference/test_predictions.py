@@ -84,7 +84,7 @@ DECLARED = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("declaration", DECLARED)
 def test_draws_that_are_no_data_are_told(declaration):
     law, is_outside = DECLARED[declaration]

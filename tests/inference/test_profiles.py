@@ -74,6 +74,7 @@ def operations(density, points, function):
     return lambda times: times * each
 
 
+@pytest.mark.slow
 def test_a_run_tells_the_time_of_its_blocks(monkeypatch):
     """The heavy block takes most of it, and calls are those of the sampler."""
     monkeypatch.setattr(profiling, "_running", operations)

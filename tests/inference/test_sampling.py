@@ -30,7 +30,7 @@ def test_every_draw_has_random_numbers_of_its_own(beta_fit):
     assert stats.kstest(noise, "norm").pvalue > 1e-4
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("options", [
     dict(chain_method="vectorized"), dict(chain_method="sequential"), dict(metric="dense_e"), dict(metric="unit_e"),
     dict(metric={"inv_metric": [[0.5]]}), dict(method="blackjax"), dict(step_size=0.5, adapt_engaged=False),

@@ -59,6 +59,7 @@ def value():
 EXPECTED = 2.0 + 1.0 + 3.0
 
 
+@pytest.mark.slow
 def test_another_process_compiles_nothing_and_draws_the_same(tmp_path):
     environment = compilation.quickly(os.environ | {"STANIMPORT_JIT_CACHE": str(tmp_path / "jit")})
     runs = [

@@ -58,7 +58,7 @@ def largest(data):
     return -found.fun - np.log(np.sqrt(2 * np.pi) * np.array(scales)).sum() - CHANGES * np.log(0.1)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("start", [{"seed": 1}, {"seed": 2}, {"seed": 3}, {"seed": 6}, {"seed": 1, "inits": 0},
                                    {"seed": 1, "inits": {"sigma": 1.0}}])  # fmt: skip
 def test_newton_ends_where_steps_gain_nothing(start):

@@ -49,6 +49,7 @@ def test_an_option_without_effect_is_refused(module, method, name, value, beside
         method(module, DATA, **{**beside, name: value})
 
 
+@pytest.mark.slow
 def test_what_has_an_effect_is_taken(module):
     """Defaults that are written out, too."""
     still = stanimport.sample(module, DATA, fixed_param=True, adapt_delta=0.8, max_treedepth=np.int64(10), chains=1,

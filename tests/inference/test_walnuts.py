@@ -168,6 +168,7 @@ parameters { real v; vector[5] x; } model { v ~ normal(0, 3); x ~ normal(0, exp(
 """
 
 
+@pytest.mark.slow
 def test_the_neck_of_a_funnel():
     """The law of the log variance is normal(0, 3); NUTS never gets to the narrow third of it."""
     module = stanimport.loads(FUNNEL, name="funnel")

@@ -78,6 +78,7 @@ def test_predictions_of_no_rows(program):
     assert new.stan_variable("y").shape == (15, 0) and new.draws_pd().shape == (15, 0)
 
 
+@pytest.mark.slow
 def test_the_warm_up_of_no_iterations_is_saved(program, tmp_path):
     data = {"N": 2, "y": [0.5, 1]}
     fit = stanimport.sample(program, data, chains=1, iter_warmup=0, iter_sampling=3, save_warmup=True, seed=1)

@@ -57,7 +57,7 @@ def test_an_interrupt_that_nobody_handles_ends_the_program_as_python_does(tmp_pa
     assert (tmp_path / "log.txt").read_text() == "not flushed"
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("then, code", [
     ("try:\n    run()\nexcept KeyboardInterrupt:\n    sys.exit(3)", 3),
     ("try:\n    run()\nexcept KeyboardInterrupt:\n    raise RuntimeError from None", 1),

@@ -102,7 +102,7 @@ def direction(name, unconstrained):
     return {k: x / norm for k, x in v.items()}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_log_density_and_gradient(name, x64):
     module = load(name)

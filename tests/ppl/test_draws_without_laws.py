@@ -132,6 +132,7 @@ def test_densities_alone_are_not_drawn(torch_double):
         step("CSIS", model, {"y": torch_double.tensor(Y)}, "m")
 
 
+@pytest.mark.slow
 def test_sleep_phase_of_several_draws_at_once(torch_double):
     """As ReweightedWakeSleep draws without being told: what the guide thinks of draws of m from its law."""
     import pyro

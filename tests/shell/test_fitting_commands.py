@@ -54,7 +54,7 @@ def test_sample_saves_and_draws_and_generate_goes_on(coin, tmp_path, capsys):
     assert "y_rep[3]" in rows(capsys)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("command, heading, value", [
     ("optimize", "Value", 8 / 12), ("laplace", "Mean", 9 / 14), ("pathfinder", "Mean", 9 / 14),
     ("variational", "Mean", 9 / 14),

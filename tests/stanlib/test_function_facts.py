@@ -55,7 +55,7 @@ def test_a_neutral_component_changes_nothing(symbol: str) -> None:
     assert f(np.append(x, f.neutral)) == f(x)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("library", ["numpy", "jax", "torch"])
 @pytest.mark.parametrize("symbol", KEEPING)
 def test_nan_in_an_argument_gives_nan(symbol: str, library: str, x64: None, torch_double: None) -> None:

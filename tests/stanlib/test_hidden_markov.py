@@ -113,6 +113,7 @@ def test_compiled_long_and_batched():
         np.testing.assert_allclose(curvature[2], numeric.ravel(), rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_paths_drawn():
     f = registry.by_symbol("hmm_latent_rng")
     source = NumpyRandom(np.random.default_rng(0))

@@ -70,6 +70,7 @@ def test_gradients_by_matrix_and_location(library, name):
     np.testing.assert_allclose(y, numeric_gradient(lambda y: f(y, *arguments), Y), rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_second_derivatives_and_vmap():
     f = registry.by_symbol("multi_normal_lpdf")
     with jax.enable_x64(True):

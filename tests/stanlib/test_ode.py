@@ -128,6 +128,7 @@ def test_loose_tolerances_have_the_gradient_of_the_same_steps(library):
     np.testing.assert_allclose(value, np.sum(WEIGHTS * plain_states), rtol=1e-11)
 
 
+@pytest.mark.slow
 def test_controlled_derivatives_are_more_precise(x64):
     """Without control the gradient is that of the density's own steps; with it, both come from finer steps."""
     import jax

@@ -92,7 +92,7 @@ def jax_slope(symbol):
     return jax.grad(lambda s: total(call(*(x + s * way for x, way in zip(free, ways))), jnp))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("symbol", OF_RULES)
 def test_second_derivatives_on_jax(symbol, x64):
     import jax

@@ -214,6 +214,7 @@ def test_derivatives_of_quantiles(library):
     np.testing.assert_allclose(derivatives(library, "student_t_quantile", *at), expected, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("p", [0.5, 0.1, 0.99])
 def test_second_derivatives_of_quantiles(p):
@@ -273,7 +274,7 @@ def test_derivatives_of_incomplete_gamma_are_densities_also_of_tiny_and_huge_arg
     np.testing.assert_allclose(log_upper[some], -density[some] / q[some], rtol=1e-8)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 3.0), (3.0, 1.0), (2.0, 2.0), (0.5, 1.0), (1.0, 0.5)])
 def test_derivatives_of_incomplete_beta_are_densities_up_to_the_ends(library, a, b):

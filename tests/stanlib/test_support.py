@@ -23,7 +23,7 @@ BOUNDED = {  # outcomes outside
 BY_NAME = {law.name: law for law in CONTINUOUS + DISCRETE}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("name", BOUNDED)
 def test_outside_the_support_the_density_is_minus_infinity_with_a_finite_gradient(name, library):
