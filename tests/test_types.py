@@ -40,7 +40,8 @@ def found() -> Counter[str]:
     """How many there are, by package; counted by the first test, not by every worker that collects tests."""
     counted = Counter[str]()
     for path in modules():
-        counted[package(path)] += open_types(ast.parse(path.read_text()))
+        text = path.read_text()
+        counted[package(path)] += open_types(ast.parse(text)) if "Any" in text else 0
     return counted
 
 

@@ -174,7 +174,7 @@ def test_complete_components_are_one_element():
     assert len(np.unique(components(21, [f.elements for f in found])[:21])) == 7
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_gradients(name, x64):
     """The gradient of the sum in each table is the expected number of times of each entry."""

@@ -144,8 +144,12 @@ SIMPLE = st.one_of(
 STATEMENTS = st.recursive(SIMPLE, statements, max_leaves=6)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
-@given(st.lists(STATEMENTS, max_size=3))
-def test_random_programs_come_back(body):
-    program = ast.Program((ast.ProgramBlock("model", tuple(body), SPAN),), SPAN)
-    assert shape(parse(printing.program_text(program))) == shape(program)
+@pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.slow)])
+def test_random_programs_come_back(count):
+    @settings(max_examples=count, deadline=None, derandomize=True, database=None)
+    @given(st.lists(STATEMENTS, max_size=3))
+    def come_back(body):
+        program = ast.Program((ast.ProgramBlock("model", tuple(body), SPAN),), SPAN)
+        assert shape(parse(printing.program_text(program))) == shape(program)
+
+    come_back()

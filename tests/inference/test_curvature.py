@@ -80,7 +80,7 @@ def by_differences(gradient):
     return (4 * central(1e-3) - central(2e-3)) / 3
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_second_derivatives_on_jax(name, x64):
     gradient, hessian = jax_derivatives(PROGRAMS[name])

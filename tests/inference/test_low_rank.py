@@ -169,6 +169,7 @@ def test_what_is_no_such_metric_and_who_has_none(fits):
         stanimport.sample(module, data, metric="lowrank")
 
 
+@pytest.mark.slow
 def test_lanes_and_walnuts_have_it_too(fits):
     module, data, _, made = fits
     given = dict(metric=made["low_rank"].metric, step_size=0.3, adapt_engaged=False, iter_warmup=0)

@@ -1,7 +1,9 @@
 """The same model on many data sets: in one program, on executors, with failures, restarted."""
+import os
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
+import compilation
 import numpy as np
 import pytest
 from conftest import MODELS
@@ -48,10 +50,11 @@ def test_one_program_for_data_of_the_same_shape(coin, monkeypatch):
     assert flips.mean() == pytest.approx(beta_mean(fits[0], coin), abs=0.1)
 
 
-def test_threads_and_processes(coin):
+def test_threads_and_processes(coin, monkeypatch):
     data = sets(3, 15)
     with ThreadPoolExecutor(2) as threads:
         in_threads = stanimport.sample_many(coin, data, executor=threads, seed=1, sampling=DRAWS)
+    monkeypatch.setenv("XLA_FLAGS", compilation.quickly(os.environ)["XLA_FLAGS"])
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
         (elsewhere,) = stanimport.sample_many(coin, data[:1], executor=processes, seed=1, sampling=DRAWS)
     check(in_threads, coin)

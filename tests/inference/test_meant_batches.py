@@ -159,8 +159,8 @@ def test_rows_of_zero_density_are_told(backend):
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             data = {"N": N, "y": y}
-            stanimport.variational(module, data, minibatch={"N": 10}, iter=200, seed=1, khat=False,
-                                   require_converged=False)  # fmt: skip
+            stanimport.variational(module, data, minibatch={"N": 10}, iter=60, seed=1, khat=False,
+                                   draws=5, require_converged=False)  # fmt: skip
         return [str(w.message) for w in told if issubclass(w.category, ConvergenceWarning)]
 
     assert not any("not finite" in m for m in messages(values()))

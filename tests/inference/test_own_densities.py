@@ -42,7 +42,7 @@ def densities_at(m, s, c):
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_every_observation_has_its_log_density(backend, scheme):
     module = stanimport.loads(PROGRAM, backend=backend, scheme=scheme, name="own")
-    fit = stanimport.pathfinder(module, DATA, num_paths=1, draws=5, seed=1)
+    fit = stanimport.laplace_sample(module, DATA, draws=5, seed=1)
     found = fit.to_arviz(log_likelihood=True).log_likelihood
     assert set(found.data_vars) == {"y", "k"}
     for i in range(5):

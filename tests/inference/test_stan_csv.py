@@ -129,7 +129,7 @@ def test_draws_in_any_form_for_generated_quantities(saved_warmup, beta_module, t
         np.testing.assert_array_equal(made.stan_variable("noise"), expected.stan_variable("noise"))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("method", ["optimize", "variational", "laplace_sample", "pathfinder"])
 def test_other_methods(method, beta_module, tmp_path):
     options = {"variational": {"iter": 500, "require_converged": False, "draws": 20},

@@ -57,13 +57,17 @@ def test_an_interrupt_that_nobody_handles_ends_the_program_as_python_does(tmp_pa
     assert (tmp_path / "log.txt").read_text() == "not flushed"
 
 
-@pytest.mark.sampled(12)
 @pytest.mark.parametrize("then, code", [
-    ("try:\n    run()\nexcept KeyboardInterrupt:\n    sys.exit(3)", 3),
-    ("try:\n    run()\nexcept KeyboardInterrupt:\n    raise RuntimeError from None", 1),
-    ("sys.ps1 = '>>> '\nrun()", -signal.SIGINT),
-    ("try:\n    run()\nexcept KeyboardInterrupt:\n    atexit.register(print, flush=True)\n    raise", -signal.SIGINT),
-], ids=["handled", "another error", "at a prompt", "a function of atexit behind"])  # fmt: skip
+    pytest.param("try:\n    run()\nexcept KeyboardInterrupt:\n    sys.exit(3)", 3, id="handled"),
+    *(pytest.param(*case, id=name, marks=pytest.mark.slow) for name, case in {
+        "another error": ("try:\n    run()\nexcept KeyboardInterrupt:\n    raise RuntimeError from None", 1),
+        "at a prompt": ("sys.ps1 = '>>> '\nrun()", -signal.SIGINT),
+        "a function of atexit behind": (
+            "try:\n    run()\nexcept KeyboardInterrupt:\n    atexit.register(print, flush=True)\n    raise",
+            -signal.SIGINT,
+        ),
+    }.items()),
+])  # fmt: skip
 def test_programs_that_end_otherwise_wait_for_what_is_compiled(tmp_path, then, code):
     done, _ = ended(tmp_path, 3, then)
     assert done.returncode == code, done.stderr

@@ -17,6 +17,8 @@ KINDS = {"gprob.Break", "gprob.Continue"}
 
 def lists_of_escapes(text: str) -> list[int]:
     """The lines in which a tuple, list or set holds both statements that end an iteration."""
+    if not all(kind in text for kind in KINDS):  # most files, which need not be parsed
+        return []
     displays = (n for n in ast.walk(ast.parse(text)) if isinstance(n, (ast.Tuple, ast.Set, ast.List)))
     return [n.lineno for n in displays if KINDS <= {ast.unparse(e) for e in n.elts}]
 

@@ -52,7 +52,7 @@ def test_pyro_takes_data_without_rows(statement, particles):
     assert abs(loss) < 1e-5
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("scheme", ["mixed", "comprehensive"])
 @pytest.mark.parametrize("guide", GUIDES)
 def test_guides_of_numpyro_take_parameters_without_components(guide, scheme):

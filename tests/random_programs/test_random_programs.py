@@ -13,8 +13,13 @@ from .workers import run
 
 SEED, EACH = 1, 200  # as many as share what compiles in a process
 STARTS = range(20_000, 20_400, EACH)
-SEVERAL = range(1265, 1272)  # in which no program takes stanli down
-REJECTIONS, BLOCKS = range(5), range(23, 35)
+BLOCKS = range(23, 35)
+
+
+def some(*ranges):
+    """The first of several ranges of numbers, and the others in the slow tests."""
+    slow = [pytest.param(r, marks=pytest.mark.slow) for r in ranges[1:]]
+    return pytest.mark.parametrize("numbers", [ranges[0], *slow], ids=str)
 
 
 @pytest.mark.parametrize("start", STARTS)
@@ -25,11 +30,12 @@ def test_random_programs_are_stans(start):
     assert [f for f in found if f.what not in ("same", "rejected")] == [] and len(found) == EACH
 
 
-def test_several_translations_are_stans():
+@some(range(1265, 1269), range(1269, 1272))  # in which no program takes stanli down
+def test_several_translations_are_stans(numbers):
     """The default on both backends, and two others by turns."""
     pytest.importorskip("pyro", reason="the pyro extra is not installed")
     wrong = {}
-    for number in SEVERAL:
+    for number in numbers:
         verdict = trial(program(numbered(SEED, number)), list(rotation(number)), f"{SEED}-{number}")
         if verdict.what not in ("same", "rejected"):
             wrong[number] = (verdict.what, verdict.found, verdict.reason)
@@ -51,11 +57,12 @@ def test_densities_in_blocks_of_rows_are_stans():
     assert divided_ones > len(BLOCKS) / 4
 
 
-def test_what_stan_rejects_is_rejected():
+@some(range(3), range(3, 5))
+def test_what_stan_rejects_is_rejected(numbers):
     """Programs whose indices may be out of range: minus infinity, or an error with a line, wherever Stan throws."""
     pytest.importorskip("pyro", reason="the pyro extra is not installed")
     wrong = {}
-    for number in REJECTIONS:
+    for number in numbers:
         verdict = trial(program(numbered(SEED, number), wild=True), list(rotation(number)), f"{SEED}-{number}")
         if verdict.found:
             wrong[number] = verdict.found

@@ -64,7 +64,7 @@ def differences(place, results):
                 yield f"{kind} at {point}: {value}, {gradient}, not {expected}, {wanted}"
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(16)
 @PLACES
 def test_numpyro(place, x64):
     """Traced as under jit, and computed one primitive after the other."""

@@ -141,7 +141,10 @@ def test_names_of_laws_and_constraints_stand_in_their_records_alone() -> None:
         place = str(path.relative_to(root))
         if place in allowed or place.startswith(records):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        if sum(f'"{n}"' in text or f"'{n}'" in text for n in names) < 2:  # most files, which need not be parsed
+            continue
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Dict):
                 items = [*node.keys, *node.values]
             elif isinstance(node, (ast.Set, ast.List, ast.Tuple)):

@@ -13,15 +13,17 @@ from ..referee.walk import Walker
 from ..workers import run
 from . import TOPICS, program
 
-SEED, COUNT = 17, 30
+SEED = 17
+MORE = pytest.param(range(15, 30), marks=pytest.mark.slow)
 
 
-def test_compositions_are_stans():
+@pytest.mark.parametrize("numbers", [range(15), MORE], ids=str)
+def test_compositions_are_stans(numbers):
     """On both backends with all passes, and by another translation, in a process that stanli may take down."""
     pytest.importorskip("pyro", reason="the pyro extra is not installed")
-    found = list(run(SEED, range(COUNT), 1, "compositions"))
-    assert [f for f in found if f.what not in ("same", "rejected")] == [] and len(found) == COUNT
-    assert sum(f.what == "same" for f in found) > 0.8 * COUNT
+    found = list(run(SEED, numbers, 1, "compositions"))
+    assert [f for f in found if f.what not in ("same", "rejected")] == [] and len(found) == len(numbers)
+    assert sum(f.what == "same" for f in found) > 0.8 * len(numbers)
 
 
 @pytest.mark.parametrize("topic", TOPICS)

@@ -7,15 +7,17 @@ from ..choices import Choices, numbered
 from ..workers import run
 from . import program
 
-SEED, COUNT = 71, 45
+SEED = 71
+MORE = pytest.param(range(22, 45), marks=pytest.mark.slow)
 
 
-def test_nests_are_stans():
+@pytest.mark.parametrize("numbers", [range(22), MORE], ids=str)
+def test_nests_are_stans(numbers):
     """Each on both backends with all passes, and by another translation; of NumPyro most loops are scans."""
     pytest.importorskip("pyro", reason="the pyro extra is not installed")
-    found = list(run(SEED, range(COUNT), 1, "nests"))
-    assert [f for f in found if f.what not in ("same", "rejected")] == [] and len(found) == COUNT
-    assert sum(f.what == "same" for f in found) > 0.9 * COUNT
+    found = list(run(SEED, numbers, 1, "nests"))
+    assert [f for f in found if f.what not in ("same", "rejected")] == [] and len(found) == len(numbers)
+    assert sum(f.what == "same" for f in found) > 0.9 * len(numbers)
 
 
 def test_a_number_names_one_nest():
