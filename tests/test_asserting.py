@@ -23,16 +23,25 @@ def called(node: ast.Call) -> str:
 
 def asserts(function: ast.AST, helpers: set[str]) -> bool:
     """Whether a function can fail on what it finds, by itself or by the helpers of these names."""
+    by_itself, names = told(function)
+    return by_itself or not helpers.isdisjoint(names)
+
+
+@functools.cache
+def told(function: ast.AST) -> tuple[bool, frozenset[str]]:
+    """Whether a function can fail on what it finds by itself, and the names of what it calls."""
+    names = set()
     for node in ast.walk(function):
         if isinstance(node, (ast.Assert, ast.Raise)):
-            return True
+            return True, frozenset()
         if isinstance(node, ast.Call):
             name = called(node)
-            if name in helpers or name in ASSERTING or name.startswith("assert_"):
-                return True
+            if name in ASSERTING or name.startswith("assert_"):
+                return True, frozenset()
             if name == "simplefilter" and ast.unparse(node.args[0]) == "'error'":
-                return True
-    return False
+                return True, frozenset()
+            names.add(name)
+    return False, frozenset(names)
 
 
 def asserting_helpers(trees: list[ast.Module]) -> set[str]:
