@@ -172,7 +172,7 @@ def loaded(backend, declared, laws):
     return stanimport.loads(PROGRAM.format(declared=declared, laws=laws), backend=backend)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("name", CASES)
 def test_laws_of_elements_have_the_density_of_their_product(name, backend, x64, torch_double):

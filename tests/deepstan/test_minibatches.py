@@ -101,7 +101,7 @@ def value_and_gradient(module, function, inputs, values):
 GENERATIVE = ("locals", "a predictor", "groups", "a linear model's law")
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("case", UNBIASED)
 def test_the_mean_over_all_batches_is_the_density_of_all_data(case, backend, x64, torch_double):

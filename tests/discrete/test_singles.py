@@ -22,7 +22,7 @@ def _tables(r: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
     return found + [(at, r.normal(size=(1, KIND))) for at in (everyone, everyone[2:4], np.array([5, 1, 5, 5]))]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("make", [np.asarray, jnp.asarray, torch.as_tensor], ids=["numpy", "jax", "torch"])
 @pytest.mark.parametrize("seed", range(12))
 def test_terms_are_those_added_up(make: Any, seed: int, x64: None) -> None:

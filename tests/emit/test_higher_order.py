@@ -78,7 +78,7 @@ def load(model=MODEL, backend="numpyro"):
     return stanimport.loads(FUNCTIONS + model, name="higher_order", backend=backend)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("which", STAN)
 def test_numpyro_gives_stans_values_and_gradients(which, x64):
     import jax

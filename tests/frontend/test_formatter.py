@@ -90,7 +90,7 @@ def test_programs_look_as_stanc_prints_them(path):
     assert stanimport.format(path).splitlines() == [line.rstrip() for line in printed.rstrip().splitlines()]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
 def test_programs_stay_the_same(path):
     text = stanimport.format(path)

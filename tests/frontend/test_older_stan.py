@@ -89,7 +89,7 @@ def program(text: str) -> str:
     return f"{functions} parameters {{ vector[3] x; }} {block} {body}"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FORMS)
 def test_old_forms_are_their_modern_ones(name):
     old, modern, warning = FORMS[name]

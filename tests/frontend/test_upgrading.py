@@ -61,7 +61,7 @@ def squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CHANGED)
 def test_old_forms_get_today_s(name):
     """The new text is Stan of today, to stanc and in strict mode, with the density that the old one has here."""

@@ -8,7 +8,7 @@ from stanimport.errors import StanDataError
 DRAWS = {"x": np.array([0.5, 2.0, -0.25, 1.0])}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("declaration, values, wrong", [
     ("real<lower=0> x", [0.5, 0.0, -0.25], 3), ("real<lower=0, upper=1> x", [0.5, 1.0, 1.2], 3),
     ("real<upper=2> x", [2.0, 2.1], 2), ("simplex[3] x", [[0.2, 0.3, 0.5], [0.2, 0.3, 0.6]], 2),

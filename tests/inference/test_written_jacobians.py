@@ -42,7 +42,7 @@ def densities(statements, backend="numpyro"):
     return [stanimport.log_prob(module, params=params, jacobian=j).lp for j in (False, True)]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("case", TERMS)
 def test_log_densities(case):
     statements, term = TERMS[case]

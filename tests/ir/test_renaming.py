@@ -34,7 +34,7 @@ def seed(name: str) -> int:
     return zlib.crc32(name.encode())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("backend, scheme", [("numpyro", "mixed"), ("pyro", "comprehensive")])
 def test_the_translation_is_the_same_but_for_the_names(name, backend, scheme):

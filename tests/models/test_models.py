@@ -129,7 +129,7 @@ def generate(module, inputs, draw, seed):
         return module.generated_quantities(**inputs, **draw)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_generated_quantities(name, x64):
     module, draw = load(name), point(name, 1)

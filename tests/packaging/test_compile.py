@@ -53,7 +53,7 @@ def is_used(path: pathlib.Path, **chosen) -> bool:
     return shipped.load(path, program.text, current(**chosen)) is not None
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", MODELS, ids=lambda p: p.stem)
 def test_a_tree_survives_as_data(path):
     """Decoded and compiled, it is the same code, position for position."""

@@ -55,7 +55,7 @@ def test_gradient_is_stans(name, library):
     np.testing.assert_allclose(gradient(library, total, POINT), stan, rtol=1e-12)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", SOLVERS)
 def test_vectorised_chains_and_jacobians(name, x64):
     import jax

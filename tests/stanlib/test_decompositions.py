@@ -99,7 +99,7 @@ OF_SQUARE = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("symbol", OF_SQUARE)
 def test_gradients(library, symbol):

@@ -124,7 +124,7 @@ def test_gradients_of_compiled_jax_are_the_differences_of_numpy(function):
     np.testing.assert_allclose(got, numeric_slope(call.function, call.at, ways), 1e-6, 1e-8)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("function", DIFFERENTIABLE)
 def test_jax_maps(function, x64):
     args = arguments(function)

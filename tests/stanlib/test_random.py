@@ -135,7 +135,7 @@ def test_counts_that_may_be_no_integers_of_stan_are_refused(name, parameters, li
         draws(library, name, parameters)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name, parameters", TOO_GREAT, ids=str)
 def test_traced_counts_that_may_be_no_integers_of_stan_are_none(name, parameters):
     import jax

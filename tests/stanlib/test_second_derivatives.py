@@ -69,7 +69,7 @@ def torch_slope(function, at_zero):
 SMOOTH = [p for p in examples.cases() if is_smooth(p.values[0])]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("function", SMOOTH)
 def test_second_derivatives_on_torch(function, torch_double):
     if function.symbol in FIRST_ONLY:

@@ -36,7 +36,7 @@ def exact(a, change):
     return factor, factor @ (np.tril(middle) - np.diag(np.diagonal(middle)) / 2)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("size", [1, 5, 16])
 @pytest.mark.parametrize("jitter", [1.0, 1e-10])
 def test_factor_and_derivative_are_as_exact_as_lapacks(size, jitter):

@@ -327,7 +327,7 @@ ENDS = {  # at the end of a range, with the argument that moves, its value, and 
 }  # fmt: skip
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 @pytest.mark.parametrize("call", ENDS)
 def test_distribution_functions_at_ends_have_the_derivatives_from_inside(library, call):

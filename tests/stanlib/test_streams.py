@@ -42,7 +42,7 @@ def test_a_state_goes_through_a_trace(wide):
         assert streams.spread(state, (2, 3)).shape[:2] == (2, 3)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @SINGLE
 @pytest.mark.parametrize("name, parameters, law", [
     ("gamma", (0.3,), stats.gamma(0.3)), ("gamma", (70.0,), stats.gamma(70)), ("beta", (0.5, 3.0), stats.beta(0.5, 3)),

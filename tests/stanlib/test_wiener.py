@@ -20,7 +20,7 @@ def density(t, *parameters):
     return float(np.exp(distribution.get("wiener").log_prob(t, *parameters)))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("arguments", PLAIN.values(), ids=PLAIN)
 def test_probabilities_are_the_integrals_of_the_density(arguments, library):
