@@ -89,6 +89,7 @@ class _Walk:
         return self._behind_leaf(s, unknown)
 
     def _behind_leaf(self, s: gprob.Stmt, unknown: set[str]) -> set[str]:
+        """What is unknown behind a statement with no others inside."""
         if isinstance(s, (gprob.Sample, gprob.Param)):
             return unknown | {s.name}
         if isinstance(s, gprob.Assign) and s.place.steps:
