@@ -40,7 +40,7 @@ __all__ = ["Predictions", "prior_predictive"]
 AT_TOP = ["prior_predictive"]
 _REPLICATIONS = 6  # the stream of random numbers
 _KEY = np.zeros(2, np.uint32)  # of a draw that is traced alone
-_NONE = "it has no statement `y ~ ...` on data, nor `target += ..._lpdf(y | ...)`"
+_NONE = "with its data it runs no statement `y ~ ...` on data, nor `target += ..._lpdf(y | ...)`"
 
 
 class Predictions:
