@@ -235,11 +235,16 @@ class Posterior(Evaluated["Posterior"]):
         return kept | self.generate(key, parameters)
 
     def generate(self, key: Array | np.ndarray, parameters: Mapping[str, object]) -> dict[str, Any]:
-        """Transformed parameters and generated quantities of one draw, and under REJECTED whether Stan throws there."""
+        """Transformed parameters and generated quantities of one draw, and under REJECTED whether Stan throws there.
+
+        Discrete parameters are drawn, but for those that there are among the parameters.
+        """
         if not self.quantities:
             return {}
         wanted = set(self.quantities) if self.wanted is None else self.wanted & set(self.quantities)
         draw = {v.name: tuples.pack(v, parameters) for v in self.program.parameters}
+        kept = (v.name for v in self.program.discrete_parameters if v.name in parameters)
+        draw |= {n: jnp.asarray(parameters[n]).astype(int) for n in kept}
         run = seeded(partial(self.module.generated_quantities, **self.inputs, **draw), key)
         is_concrete = not any(map(is_traced, (key, *parameters.values())))  # else errors are those of data alone
         made, told = attempt(run, lambda _: is_concrete)

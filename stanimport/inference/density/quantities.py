@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -331,17 +332,18 @@ def shapes_of_draw(posterior: Posterior | Remembered) -> dict[str, Any]:
 
 
 def generated(
-    posterior: Posterior, parameters: Mapping[str, np.ndarray], seed: int, folder: Path | None = None
-) -> dict[str, np.ndarray]:
+    posterior: Posterior, parameters: Mapping[str, np.ndarray], seed: int, folder: Path | None = None,
+    kept: Mapping[str, np.ndarray] = MappingProxyType({}),
+) -> dict[str, np.ndarray]:  # fmt: skip
     """Transformed parameters and generated quantities for given draws of the parameters, (draws, ...) each.
 
-    In files of a folder, if one is given.
+    In files of a folder, if one is given. `kept` are draws of discrete parameters, which else are drawn.
 
     Warns:
         RejectionWarning: if Stan throws in generated quantities.
     """
-    role = "generated", *quantities_role(0, posterior.wanted)[2:]
-    run, keys, draws = _of_draws(posterior, role, lambda p: p.generate, parameters, seed, folder)
+    role = "generated", *quantities_role(0, posterior.wanted)[2:], *sorted(kept)
+    run, keys, draws = _of_draws(posterior, role, lambda p: p.generate, parameters, seed, folder, kept)
     made = run(keys, draws, folder)
     run.tell(made, lambda: run.first and error_at(posterior, run.first.key, run.first.draw))
     return made
@@ -355,10 +357,10 @@ def inside(posterior: Posterior, parameters: Mapping[str, np.ndarray]) -> dict[s
 
 def _of_draws(
     posterior: Posterior, role: Role, function: Callable[[Posterior], OfOneDraw], parameters: Mapping[str, np.ndarray],
-    seed: int, folder: Path | None = None,
+    seed: int, folder: Path | None = None, kept: Mapping[str, np.ndarray] = MappingProxyType({}),
 ) -> tuple[Batched, np.ndarray, dict[str, np.ndarray]]:  # fmt: skip
     """A function of a random key and each draw of the parameters, (draws, ...) each; the keys and these draws."""
-    given = {n: np.asarray(v, float) for n, v in posterior.of_draws(parameters, lead=1).items()}
+    given = {n: np.asarray(v, float) for n, v in {**posterior.of_draws(parameters, lead=1), **kept}.items()}
     count = len(next(iter(given.values()))) if given else 0
     example = {n: np.zeros(v.shape[1:]) for n, v in given.items()}
     run = _prepared(posterior, (*role, together(count)), function, example, count, folder)

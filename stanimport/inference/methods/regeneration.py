@@ -10,7 +10,8 @@ import numpy as np
 
 from stanlib.errors import StanDataError
 
-from .. import options, tuples
+from ...errors import StanWarning, warn
+from .. import nested, options, tuples
 from ..density import initial, remembered
 from ..density.conditioned import remembered_or_new
 from ..density.quantities import generated, inside, shapes_of_draw
@@ -24,6 +25,8 @@ from ..io.data import read_data
 from ..modules import for_numpyro, module_of, plain_module_of, with_saved_weights
 
 if TYPE_CHECKING:
+    from stanlib.metadata import Program
+
     from ..density.posterior import Posterior
     from ..density.remembered import Remembered
 
@@ -39,6 +42,9 @@ def generate_quantities(
     folder: str | os.PathLike[str] | None = None, networks: Mapping[str, object] | None = None,
 ) -> Fit:  # fmt: skip
     """Run the program's generated quantities for every draw of the parameters, each draw with a random key of its own.
+
+    Discrete parameters of a fit keep their draws if the data are the same. Given others they are drawn anew, from what
+    they are likely to be given the parameters and these data.
 
     Args:
         module: a translated module, or the path of a program: it may differ from that of the fit in its quantities
@@ -79,15 +85,42 @@ def generate_quantities(
     posterior = remembered_or_new(translated, inputs, chosen)
     posterior.wanted = wanted
     parameters = _parameters(draws, posterior)
-    flat = {n: v.reshape(v.shape[0] * v.shape[1], *v.shape[2:]) for n, v in parameters.items()}
+    flat, kept = _of_all_chains(parameters), _of_all_chains(_discrete(draws, translated.stan, posterior.inputs))
     if data is not None or not isinstance(draws, Fit) or draws.program.source != translated.stan.source:
         _verify_inside(posterior, flat)
-    made = generated(posterior, flat, chosen, None if folder is None else options.new_folder("folder", folder))
+    made = generated(posterior, flat, chosen, None if folder is None else options.new_folder("folder", folder), kept)
     variables = _variables(parameters, made, wanted)
     stats = {n: v for n, v in draws.stats.items() if n == "lp__"} if isinstance(draws, Fit) else {}
     fit = Fit(translated.stan, "generate", variables, stats, posterior.inputs, {"seed": chosen}, {}, translated)
     remembered.keep(posterior)
     return fit if not isinstance(draws, Fit) else _labelled_as(fit, draws)
+
+
+def _of_all_chains(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {n: v.reshape(v.shape[0] * v.shape[1], *v.shape[2:]) for n, v in arrays.items()}
+
+
+def _discrete(draws: Any, program: Program, inputs: Mapping[str, object]) -> dict[str, np.ndarray]:
+    """The draws of discrete parameters that stay as they are: those of a fit to the same data.
+
+    Given other data they have other values. Draws that come without their data may be of these or not.
+    """
+    known, names = draws.variables if isinstance(draws, Fit) else draws, program.names("data")
+    found = [v for v in program.discrete_parameters if v.name in known]
+    if isinstance(draws, Fit) and draws.data.keys() >= set(names):
+        found = [v for v in found if v in draws.program.discrete_parameters]
+        are_same = all(_are_equal(inputs.get(n), draws.data[n]) for n in names)
+        return {v.name: np.asarray(known[v.name]) for v in found} if are_same else {}
+    if found:
+        warn(f"draws of {', '.join(v.name for v in found)} are not used, as they come without their data: "
+             "discrete parameters are drawn given these", StanWarning)  # fmt: skip
+    return {}
+
+
+def _are_equal(a: object, b: object) -> bool:
+    """Whether values of data are the same."""
+    ones, others = nested.leaves(a), nested.leaves(b)
+    return len(ones) == len(others) and all(map(np.array_equal, ones, others))
 
 
 def _labelled_as(fit: Fit, other: Fit) -> Fit:
