@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import StanDerivativeError
-from .base import Array
+from .base import Array, Value
 from .later import later
 
 _PRECISION = float(np.finfo(np.longdouble).eps)
@@ -21,17 +21,17 @@ _STEP = 1e-40  # of the complex steps that give derivatives: f(x + i h) = f(x) +
 _bessel = {name: later("scipy.special", name) for name in ("jv", "yv", "kve")}
 
 
-def jv(order: Any, x: Any) -> Any:
+def jv(order: Value, x: Value) -> Array:
     """J_v(x), which SciPy does not tell at infinity."""
     return np.where(np.isinf(x), 0.0, _bessel["jv"](order, x))[()]
 
 
-def yv(order: Any, x: Any) -> Any:
+def yv(order: Value, x: Value) -> Array:
     """Y_v(x), as J_v(x)."""
     return np.where(np.isinf(x), 0.0, _bessel["yv"](order, x))[()]
 
 
-def kv(order: Any, x: Any) -> Any:
+def kv(order: Value, x: Value) -> Array:
     """K_v(x). SciPy's is 0 where it is less than 1e-305 or so, and its scaled one NaN for large x."""
     value = _bessel["kve"](order, x) * np.exp(-np.asarray(x, float))
     return np.where(np.isnan(value) & (np.asarray(x) > 1e8), 0.0, value)[()]

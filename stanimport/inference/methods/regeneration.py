@@ -100,7 +100,9 @@ def _of_all_chains(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {n: v.reshape(v.shape[0] * v.shape[1], *v.shape[2:]) for n, v in arrays.items()}
 
 
-def _discrete(draws: Any, program: Program, inputs: Mapping[str, object]) -> dict[str, np.ndarray]:
+def _discrete(
+    draws: Fit | Mapping[str, object], program: Program, inputs: Mapping[str, object]
+) -> dict[str, np.ndarray]:  # fmt: skip
     """The draws of discrete parameters that stay as they are: those of a fit to the same data.
 
     Given other data they have other values. Draws that come without their data may be of these or not.
@@ -162,7 +164,7 @@ def _verify_inside(posterior: Posterior, parameters: Mapping[str, np.ndarray]) -
             raise StanDataError(f"draw {first + 1} of {len(are_inside)}: {error}", name)
 
 
-def _draws_of(previous: Any) -> object:
+def _draws_of(previous: Any) -> Fit | Mapping[str, object]:
     """A fit, or the draws of the parameters, (chains, draws, ...) each."""
     if isinstance(previous, (str, os.PathLike)) and Path(previous).suffix in SUFFIXES and not Path(previous).is_dir():
         with options.read_for("previous_fit"):
