@@ -170,6 +170,7 @@ def test_a_package(tmp_path, monkeypatch):
         exec(compile(use.text, use.page, "exec"), {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", of("py"), ids=name)
 def test_scripts_for_clusters(block, tmp_path):
     """On a cluster of one machine."""

@@ -144,7 +144,7 @@ SIMPLE = st.one_of(
 STATEMENTS = st.recursive(SIMPLE, statements, max_leaves=6)
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [25, pytest.param(300, marks=pytest.mark.slow)])
 def test_random_programs_come_back(count):
     @settings(max_examples=count, deadline=None, derandomize=True, database=None)
     @given(st.lists(STATEMENTS, max_size=3))

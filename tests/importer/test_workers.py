@@ -25,7 +25,7 @@ def module(request, tmp_path):
     return stanimport.load(tmp_path / "coin-1.stan")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 def test_joblib(module):
     joblib = pytest.importorskip("joblib", reason="joblib is not installed")
     made = joblib.Parallel(n_jobs=2)(joblib.delayed(stanimport.sample)(module, DATA, **FEW) for _ in range(2))

@@ -174,6 +174,7 @@ def test_a_program_that_ends_by_an_error_ends_its_runs(module, how, last):
     assert process.returncode != 0
 
 
+@pytest.mark.slow
 def test_a_program_that_ends_waits_for_its_runs(module, tmp_path):
     code = ENDING.replace("blocking=False", f"blocking=False, journal={str(tmp_path / 'run')!r}")
     subprocess.run([sys.executable, "-c", code, module.stan.filename, "3000", "end"], check=True, timeout=120,

@@ -94,6 +94,7 @@ def first(tmp_path_factory):
     return folder, draws
 
 
+@pytest.mark.slow
 def test_the_same_draws_without_jax_and_with_it_afterwards(first):
     folder, draws = first
     again, loaded, kind, total, after = run(folder, then=True)

@@ -120,6 +120,7 @@ def test_installed_read_only_and_without_the_parser(site):
     assert sorted(site.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_from_the_wheel_itself(wheel):
     check(use(wheel, before=FROZEN), wheel)
 
@@ -139,6 +140,7 @@ def test_from_a_zip_without_translations(site, tmp_path):
     check(use(archive, before=before + "import sys; sys.modules['ply'] = None\n"), archive)
 
 
+@pytest.mark.slow
 def test_a_changed_program_is_translated_anew(site, tmp_path):
     copy = tmp_path / "site"
     shutil.copytree(site, copy)
