@@ -40,6 +40,13 @@ def test_the_same_data(fit, given, tmp_path):
         assert again.stan_variable("z").dtype == z.dtype
 
 
+def test_another_program_with_the_same_parameters(fit):
+    more = PROGRAM.replace("generated quantities {", "generated quantities { int twice = 2 * sum(z);")
+    module = stanimport.loads("// one line more\n" + more, backend=fit.module.stan.backend)
+    again = stanimport.generate_quantities(module, DATA, previous_fit=fit, seed=2)
+    np.testing.assert_array_equal(again.stan_variable("twice"), 2 * fit.stan_variable("z").sum(1))
+
+
 def test_other_data(fit):
     """Those of other observations are drawn given them: log odds log(0.3 / 0.7) + log densities."""
     other = np.array([3.0, -1.0, 1.0])

@@ -25,7 +25,7 @@ from ..io.data import read_data
 from ..modules import for_numpyro, module_of, plain_module_of, with_saved_weights
 
 if TYPE_CHECKING:
-    from stanlib.metadata import Program
+    from stanlib.metadata import Program, Variable
 
     from ..density.posterior import Posterior
     from ..density.remembered import Remembered
@@ -110,13 +110,18 @@ def _discrete(
     known, names = draws.variables if isinstance(draws, Fit) else draws, program.names("data")
     found = [v for v in program.discrete_parameters if v.name in known]
     if isinstance(draws, Fit) and draws.data.keys() >= set(names):
-        found = [v for v in found if v in draws.program.discrete_parameters]
         are_same = all(_are_equal(inputs.get(n), draws.data[n]) for n in names)
-        return {v.name: np.asarray(known[v.name]) for v in found} if are_same else {}
+        declared_so = {_declared(v) for v in draws.program.discrete_parameters}
+        return {v.name: np.asarray(known[v.name]) for v in found if are_same and _declared(v) in declared_so}
     if found:
         warn(f"draws of {', '.join(v.name for v in found)} are not used, as they come without their data: "
              "discrete parameters are drawn given these", StanWarning)  # fmt: skip
     return {}
+
+
+def _declared(v: Variable) -> tuple[object, ...]:
+    """What a declaration says, wherever it stands."""
+    return v.name, v.type, v.shape, v.constraint
 
 
 def _are_equal(a: object, b: object) -> bool:
