@@ -37,7 +37,7 @@ PROGRAMS = {
     "types": lambda x, m, i, n: x.astype(jnp.float32) + n.astype(jnp.uint32) + lax.reduce_precision(x, 8, 10),
     "products": lambda x, m, i, n: m @ x[:3] + (m @ m.T)[0] + jnp.dot(x, x),
     "batches": lambda x, m, i, n: jnp.einsum("bij,bjk->bik", jnp.stack([m, m]), jnp.stack([m, m])),
-    "large product": lambda x, m, i, n: jnp.outer(jnp.tile(x, 20), x) @ jnp.outer(x, jnp.tile(x, 20)),
+    "large product": lambda x, m, i, n: jnp.outer(jnp.tile(x, 10), x) @ jnp.outer(x, jnp.tile(x, 10)),
     "reductions": lambda x, m, i, n: m.sum(0) + m.max() + m.min() + m.prod() + jnp.argmax(x) + jnp.any(x > 0.8),
     "two results": lambda x, m, i, n: lax.reduce((x, x), (0.0, 1.0), lambda a, b: (a[0] + b[0], a[1] * b[1]), (0,))[1],
     "log sums": lambda x, m, i, n: jax.nn.logsumexp(x) + jax.nn.softmax(x),
@@ -54,7 +54,7 @@ PROGRAMS = {
     "while": lambda x, m, i, n: lax.while_loop(lambda s: s[0] < 5, lambda s: (s[0] + 1, s[1] * 1.1), (0, x))[1],
     "complex": lambda x, m, i, n: jnp.abs(lax.complex(x, x) * lax.complex(x, -x)) + jnp.real(lax.complex(x, x)),
     "gradient": lambda x, m, i, n: jax.grad(lambda x: (x[1:] * x[:-1]).sum() + lax.lgamma(x).sum())(x),
-    "large": lambda x, m, i, n: jnp.exp(jnp.tile(x, 4000)).sum(),
+    "large": lambda x, m, i, n: jnp.exp(jnp.tile(x, 600)).sum(),
 }  # fmt: skip
 
 

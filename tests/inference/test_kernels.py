@@ -49,8 +49,11 @@ def test_every_operation_that_is_taken():
 
 
 @pytest.mark.parametrize(
-    "function", (lambda x: x.at[jnp.argmax(x)].add(1.0), jnp.sort, lambda x: jnp.linalg.cholesky(jnp.outer(x, x)))
-)
+    "function",
+    (lambda x: x.at[jnp.argmax(x)].add(1.0), jnp.sort, lambda x: jnp.linalg.cholesky(jnp.outer(x, x)),
+     lambda x: jnp.exp(jnp.tile(x, 4000)).sum()),
+    ids=["an added element", "a sort", "a factor", "a long sum"],
+)  # fmt: skip
 def test_other_operations_are_left_to_xla(function):
     lowered = Traced(function, jnp.linspace(0.1, 0.9, 6)).lower(None, True)
     assert "xla_cpu_small_call" not in lowered.as_text()
