@@ -18,7 +18,7 @@ _FIRST_BLOCK, _LARGEST_BLOCK, _MOST_TERMS = 256, 1 << 17, 1 << 22
 _DOUBLINGS, _ALTERNATING_TERMS = 13, 40
 _STEP = 1e-40  # of the complex steps that give derivatives: f(x + i h) = f(x) + i h f'(x), without cancellation
 
-_bessel = {name: later("scipy.special", name) for name in ("jv", "yv", "kve")}
+_bessel = {name: later("scipy.special", name) for name in ("jv", "yv", "kv", "kve")}
 
 
 def jv(order: Value, x: Value) -> Array:
@@ -32,9 +32,10 @@ def yv(order: Value, x: Value) -> Array:
 
 
 def kv(order: Value, x: Value) -> Array:
-    """K_v(x). SciPy's is 0 where it is less than 1e-305 or so, and its scaled one NaN for large x."""
-    value = _bessel["kve"](order, x) * np.exp(-np.asarray(x, float))
-    return np.where(np.isnan(value) & (np.asarray(x) > 1e8), 0.0, value)[()]
+    """K_v(x), which is 0 in SciPy where it is less than 1e-305 or so; its exp(x) K_v(x) is not, but NaN for large x."""
+    with np.errstate(all="ignore"):
+        value, small = _bessel["kv"](order, x), _bessel["kve"](order, x) * np.exp(-np.asarray(x, float))
+    return np.where((value == 0) & np.isfinite(small), small, value)[()]
 
 
 # The cylinder functions by name, each with the factors of its neighbours of lower and higher order in its derivative

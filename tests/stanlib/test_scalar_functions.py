@@ -276,6 +276,10 @@ def test_bessel_functions_of_large_arguments(library):
     z = np.array([700.0, 705.0, 1e5, 1e10, np.inf])
     series = np.sqrt(np.pi / (2 * z)) * (1 + 15 / (8 * z) + 105 / (128 * z**2)) * np.exp(-z)
     np.testing.assert_allclose(call(library, "modified_bessel_second_kind", 2, z), series, rtol=1e-8)
+    v, x = 430, 68.0  # where exp(x) K_v(x) is too large for a number, K_v(x) is not
+    assert call(library, "modified_bessel_second_kind", v, x) == pytest.approx(sp.kv(v, x), rel=1e-12)
+    with pytest.raises(StanDomainError, match="too large"):
+        call(library, "modified_bessel_second_kind", 3000, 800.0)
     for symbol in ("bessel_first_kind", "bessel_second_kind"):
         assert call(library, symbol, 2, np.inf) == 0
 
