@@ -35,7 +35,8 @@ def kv(order: Value, x: Value) -> Array:
     """K_v(x), which is 0 in SciPy where it is less than 1e-305 or so; its exp(x) K_v(x) is not, but NaN for large x."""
     with np.errstate(all="ignore"):
         value, small = _bessel["kv"](order, x), _bessel["kve"](order, x) * np.exp(-np.asarray(x, float))
-    return np.where((value == 0) & np.isfinite(small), small, value)[()]
+    out: Array = np.where((value == 0) & np.isfinite(small), small, value)[()]
+    return out
 
 
 # The cylinder functions by name, each with the factors of its neighbours of lower and higher order in its derivative
