@@ -31,7 +31,7 @@ from .executables import ROOM, Kept
 from .precision import TRACING, double_precision
 from .running import interrupts
 from .running.compilers import Compilers
-from .traced import Called, Traced, text_of
+from .traced import Called, Traced
 
 BRIEF = 4096  # numbers of one draw up to which what is computed from it is little arithmetic
 # XLA's fusion emitters take half of the compilation of a sampler on the CPU and gain nothing that could be measured.
@@ -80,7 +80,7 @@ class Program:
         self._constants, self._tree = traced.constants, traced.tree
         self._is_joinable = as_one and _is_cpu(device)
         lowered = traced.lower(device, self._is_joinable)
-        text = text_of(lowered)
+        text = traced.text_for_xla(lowered)
         self.may_block = bool(_BATCHED_LAPACK.search(text))
         options = _options(lowered, device, hasty or brief and "stablehlo.while" not in text)
         self.key, self._compiled = _programs.get(lowered, text, device, options)

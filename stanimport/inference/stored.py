@@ -20,7 +20,7 @@ from .. import cache as translations
 from .. import files, ownership, settings, versions
 
 ROOM = 2**29  # bytes on disk: the files used longest ago go
-_MAGIC = b"stanimport program 1\n"
+_MAGIC = b"stanimport program 2\n"
 _SUFFIX = ".xla"
 
 

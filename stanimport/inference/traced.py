@@ -48,7 +48,7 @@ class Traced:
         with TRACING, double_precision(), jax.default_device(device):
             traced, shapes = jax.make_jaxpr(function, return_shape=True)(*examples)
             interrupts.check()
-            self._jaxpr, constants = _with_scalars(traced)
+            self._jaxpr, constants, self._used = _with_scalars(traced)
             self._count = len(constants)
             self._fixed, self.constants = _divided(constants, device)
             self.tree = jax.tree.structure(shapes)
@@ -84,7 +84,14 @@ class Traced:
                 return jaxprs.text_of(self._jaxpr, self._fixed)
         except jaxprs.Unknown:
             pass
-        return text_of(self.lower())
+        return self.text_for_xla(self.lower())
+
+    def text_for_xla(self, lowered: Lowered) -> str:
+        """What tells the program, as it was lowered, from all others.
+
+        Arguments that no result needs don't stand in XLA's text: functions of different ones have the same.
+        """
+        return f"{self._used}\n{lowered.in_avals}\n{lowered.as_text()}"
 
 
 class Called:
@@ -114,21 +121,18 @@ class Called:
         return calling
 
 
-def text_of(lowered: Lowered) -> str:
-    # arguments that nothing uses don't stand in XLA's text
-    return f"{lowered.in_avals}\n{lowered.as_text()}"
-
-
-def _with_scalars(traced: ClosedJaxpr) -> tuple[Jaxpr, list[object]]:
+def _with_scalars(traced: ClosedJaxpr) -> tuple[Jaxpr, list[object], list[bool]]:
     """What was traced, its constants first among the inputs, single numbers too, which JAX writes in place.
 
     Those that XLA simplifies what they stand in by (1 as a factor, 0 as a term, 0.5 as an exponent) stay. What no
     result needs goes: NumPyro's laws factor matrices when they are made, and a call of a library keeps a program from
-    being one kernel, even if XLA would drop it.
+    being one kernel, even if XLA would drop it. So do constants; which of the arguments are needed is told.
     """
-    whole, constants = jaxprs.opened(traced)
-    alive, _ = partial_eval.dce_jaxpr(whole, [True] * len(whole.outvars), instantiate=True)
-    data, variables = len(constants), list(alive.invars[: len(constants)])
+    whole, every = jaxprs.opened(traced)
+    alive, used = partial_eval.dce_jaxpr(whole, [True] * len(whole.outvars))
+    data = len(every)
+    variables = [v for v, is_used in zip(whole.invars[:data], used) if is_used]
+    constants = [c for c, is_used in zip(every, used) if is_used]
 
     def lifted(atom: object) -> Any:
         if not isinstance(atom, Literal) or not isinstance(atom.aval, ShapedArray):
@@ -140,7 +144,7 @@ def _with_scalars(traced: ClosedJaxpr) -> tuple[Jaxpr, list[object]]:
         return variables[-1]
 
     equations = [e.replace(invars=[lifted(a) for a in e.invars]) for e in alive.eqns]
-    return alive.replace(invars=[*variables, *alive.invars[data:]], eqns=equations), constants
+    return alive.replace(invars=[*variables, *whole.invars[data:]], eqns=equations), constants, used[data:]
 
 
 def _is_plain(x: float) -> bool:

@@ -15,9 +15,9 @@ Stmts = tuple[gprob.Stmt, ...]
 
 def taken_apart(model: Stmts, names: Fresh) -> Stmts:
     """The model without parameters that are tuples; an array of tuples that is read as a whole stays."""
-    for s in [s for s in model if isinstance(s, gprob.Sample) and s.sized.items]:
+    for name in [s.name for s in model if isinstance(s, gprob.Sample) and s.sized.items]:
+        at, s = next((i, s) for i, s in enumerate(model) if isinstance(s, gprob.Sample) and s.name == name)
         parts, whole = _parts(s, names)
-        at = model.index(s)
         made = (*model[:at], *parts, *_replaced(model[at + 1 :], {s.name: whole}))
         if not any(_is_array_of_tuples(e) for n in walk_statements(made) for e in traversal.walk(n)):
             model = made

@@ -15,7 +15,7 @@ from stanimport.inference.density import quantities
 from stanimport.inference.precision import double_precision
 from stanimport.inference.programs import Program
 from stanimport.inference.samplers import chains
-from stanimport.inference.traced import LARGE, Called, Traced, text_of
+from stanimport.inference.traced import LARGE, Called, Traced
 
 REGRESSION = """
 data { int<lower=0> N; vector[N] x; vector[N] y; real<lower=0> scale; int<lower=1, upper=2> kind; }
@@ -247,7 +247,8 @@ def test_functions_are_told_by_their_operations():
     others = [text(order=(2, 1, 0)), text(power=4), text(axis=1), text(np.ones((3, 4))), text(x=1.0)]
     assert len({text(), *others}) == 6
     with double_precision():
-        lowered = text_of(Traced(_functions(), point).lower())
+        traced = Traced(_functions(), point)
+        lowered = traced.text_for_xla(traced.lower())
     assert "stablehlo" in lowered and "stablehlo" not in text()
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import stanimport
 from stanimport.inference import tuples
@@ -75,3 +76,15 @@ def test_prior_draws_of_complex_parameters():
         {"N": 2}, draws=5, seed=1,
     )  # fmt: skip
     assert prior.origin["z"].shape == (1, 5) and np.all(prior.origin["z"].imag == 1)
+
+
+def test_prior_draws_of_tuples_bounded_by_items_of_others():
+    prior = stanimport.prior_predictive(
+        stanimport.loads("parameters { tuple(real, real<lower=0>) t; tuple(real<lower=t.1>, real) u; } "
+                         "model { t.1 ~ normal(0, 9); t.2 ~ exponential(1); u.1 ~ normal(t.1, 2); "
+                         "u.2 ~ normal(t.2, 1e-3); }"),
+        draws=400, seed=1,
+    )  # fmt: skip
+    (first, second), (bounded, near) = prior.stan_variable("t"), prior.stan_variable("u")
+    assert stats.kstest((bounded - first) / 2, stats.halfnorm.cdf).pvalue > 1e-3
+    np.testing.assert_allclose(near, second, atol=6e-3)
