@@ -21,6 +21,7 @@ from ..ir.provenance import Provenance
 from ..ir.sums import terms, without_accumulators
 from ..ir.uses import is_density_of, is_tail
 from . import comprehensive
+from .copies import without_copies
 from .places import with_places
 from .sites import root
 from .tails import number_by_number
@@ -41,10 +42,17 @@ def apart(program: typed.TypedProgram, names: Fresh) -> typed.TypedProgram:
     """The program with its observations apart; as it is if it asks for its log density so far."""
     if _reads_target(program):
         return program
-    program = without_calls(program, names)
+    program = _of_data(without_calls(program, names))
     for change in (_split, _released, _split):
         program = _with_model(program, change(program))
     return _with_model(program, lambda body: number_by_number(body, names))
+
+
+def _of_data(program: typed.TypedProgram) -> typed.TypedProgram:
+    """The program with densities of data in place of those of local variables that hold parts of them."""
+    data = {v.symbol for b in ("data", "transformed data") for v in _declared(program, b)}
+    dynamic = uses.depending(_body(program), {v.symbol for v in _declared(program, "parameters")})
+    return _with_model(program, lambda body: without_copies(body, data, dynamic))
 
 
 def without_calls(program: typed.TypedProgram, names: Fresh) -> typed.TypedProgram:

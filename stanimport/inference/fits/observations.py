@@ -13,7 +13,7 @@ from stanlib.absent import NOTHING, marked
 from stanlib.dataclass import dataclass
 from stanlib.errors import StanError
 from stanlib.metadata import Program, Variable
-from stanlib.ppl.numpyro import Sums, Units
+from stanlib.ppl.numpyro import Sums, Terms, Units
 from stanlib.unobserved import Unobserved
 
 from ...errors import warn
@@ -123,6 +123,7 @@ class _Part:
     size: int
     is_sums: bool  # whether there are sums among these
     is_coupled: bool  # whether those are of what discrete parameters couple
+    is_open: bool  # whether it is not known of how many numbers each is
 
     @property
     def is_whole(self) -> bool:
@@ -137,6 +138,8 @@ class _Part:
             return f"leaves {self.variable} out: the log densities of {numbers} are one sum, and not told apart"
         if self.is_sums:
             return f"holds {self.observed} log densities of {numbers}: there are sums of several, not told apart"
+        if self.is_open:
+            return f"holds {self.observed} log densities of {numbers}: how many of them each is of is not known"
         return f"holds {self.observed} of {numbers}: the other ones are in no statement `~`"
 
 
@@ -159,7 +162,8 @@ def _parts(fit: Result, absent: Mapping[str, int], places: Mapping[str, np.ndarr
     `absent` says how many of each site's values no iteration observes, `places` which numbers those are of others: one
     that is observed twice counts once.
     """
-    observed, sums, coupled, known = Counter[str](), set(), set(), dict[str, set[int]]()
+    observed, known = Counter[str](), dict[str, set[int]]()
+    sums, coupled, open_ = set[str](), set[str](), set[str]()
     for name, site in _observed(fit):
         variable, where = variable_of(name, fit.program), places.get(name)
         if isinstance(where, np.ndarray):
@@ -168,13 +172,15 @@ def _parts(fit: Result, absent: Mapping[str, int], places: Mapping[str, np.ndarr
             observed[variable] += len(new)
         else:
             observed[variable] += np.size(site["value"]) - absent[name]
+            if isinstance(site["fn"], Terms):
+                open_.add(variable)
         if isinstance(site["fn"], Sums):
             sums.add(variable)
         if isinstance(site["fn"], Units):
             coupled.add(variable)
     sizes = {n: np.size(fit.data[n]) for n in observed if n in fit.data and not isinstance(fit.data[n], tuple)}
     vectors = {v.name: _vectors(fit.data.get(v.name), v) for v in fit.program.data if not v.items}
-    return [_Part(n, observed[n], size, n in sums, n in coupled) for n, size in sizes.items()
+    return [_Part(n, observed[n], size, n in sums, n in coupled, n in open_) for n, size in sizes.items()
             if observed[n] < size and (n in sums or observed[n] != vectors.get(n))]  # fmt: skip
 
 

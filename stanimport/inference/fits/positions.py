@@ -299,10 +299,10 @@ def in_order(terms: np.ndarray, where: object, datum: Any) -> np.ndarray:
     width = rows.shape[-1]
     if (rows[..., :1] % width).any() or (rows != rows[..., :1] + np.arange(width)).any():
         return terms  # no rows of the datum: the columns of a matrix, say
-    event = where.shape[len(own) :]
-    kept = len(shape) - len(event)
-    if shape[kept:] != event:
-        kept = next((i for i in range(len(shape) + 1) if np.prod(shape[i:], dtype=int) == width), 0)
-    flat = np.empty((*terms.shape[:2], rows[..., 0].size), terms.dtype)
-    flat[..., rows[..., 0].ravel() // width] = terms.reshape(*terms.shape[:2], rows[..., 0].size)
-    return flat.reshape(*terms.shape[:2], *shape[:kept])
+    count, event = rows[..., 0].size, where.shape[len(own) :]
+    flat = np.empty((*terms.shape[:2], count), terms.dtype)
+    flat[..., rows[..., 0].ravel() // width] = terms.reshape(*terms.shape[:2], count)
+    axes = range(len(shape) + 1)
+    kept = [i for i in axes if shape[i:] == event] or [i for i in axes if np.prod(shape[i:], dtype=int) == width]
+    heads = shape[: kept[0]] if kept else (count,)  # parts of a vector are rows of no array
+    return flat.reshape(*terms.shape[:2], *heads)

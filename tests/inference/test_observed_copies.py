@@ -1,0 +1,73 @@
+"""Densities of local variables that hold a part of the data: they are of the data, and stand in their order."""
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import stanimport
+
+PROGRAM = """data {{ int N; vector[N] y; int J; array[J] int size; array[N] int order; }}
+parameters {{ real m; real<lower=0> s; }}
+model {{ m ~ normal(0, 1); s ~ exponential(1); {body} }}"""
+DATA = {"N": 6, "y": [1.0, 2.0, 4.0, 3.0, 6.0, 5.0], "J": 3, "size": [2, 0, 4], "order": [3, 1, 2, 6, 5, 4]}
+M, S = 0.3, 0.01
+GROUPS, PARAMETERS = "int at = 1; for (j in 1:J) {{ {} }}", "rep_vector(m, size[j]), s^2 * identity_matrix(size[j])"
+LOCAL = "vector[size[j]] own = segment(y, at, size[j]);"
+WHOLE = {
+    "groups": GROUPS.format(f"{LOCAL} own ~ normal(m, s); at += size[j];"),
+    "another order": "vector[N] own = y[order]; vector[N] again = own; for (n in 1:N) again[n] ~ normal(m, s);",
+    "numbers": "for (n in 1:N) { real own = y[N + 1 - n]; target += normal_lpdf(own | m, s); }",
+    "sums": "real lp = 0; { vector[N] own = reverse(y); for (n in 1:N) lp += normal_lpdf(own[n] | m, s); } "
+            "target += lp;",
+}  # fmt: skip
+
+
+def fit_of(body, **data):
+    module = stanimport.loads(PROGRAM.format(body=body))
+    return stanimport.sample(module, DATA | data, inits={"m": M, "s": S}, chains=1, iter_sampling=2, fixed_param=True,
+                             seed=1, show_progress=False)  # fmt: skip
+
+
+def likelihood_of(fit):
+    return {n: v.values[0, 0] for n, v in fit.to_arviz(prior=False).log_likelihood.data_vars.items()}
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("body", WHOLE.values(), ids=WHOLE)
+def test_log_likelihood_and_replications(body):
+    fit = fit_of(body)
+    assert likelihood_of(fit) == {"y": pytest.approx(stats.norm.logpdf(DATA["y"], M, S))}
+    assert np.all(np.abs(fit.posterior_predictive(seed=1).stan_variable("y") - M) < 6 * S)
+
+
+def test_groups_of_multivariate_laws():
+    """Each has one log density."""
+    fit = fit_of(GROUPS.format(f"{LOCAL} own ~ multi_normal({PARAMETERS}); at += size[j];"), J=2, size=[2, 4])
+    each = stats.norm.logpdf(DATA["y"], M, S)
+    with pytest.warns(stanimport.inference.LikelihoodWarning, match="2 log densities of the 6 numbers of y: how many"):
+        assert likelihood_of(fit) == {"y": pytest.approx([each[:2].sum(), each[2:].sum()])}
+
+
+@pytest.mark.parametrize("order", ["j", "J + 1 - j"])
+def test_groups_of_one_size(order):
+    fit = fit_of(f"for (j in 1:J) {{ int k = 2 * ({order}); y[(k - 1):k] ~ multi_normal([m, m]', s^2 * "
+                 "identity_matrix(2)); }")  # fmt: skip
+    expected = stats.norm.logpdf(DATA["y"], M, S).reshape(3, 2).sum(1)
+    assert likelihood_of(fit) == {"y": pytest.approx(expected)}
+    assert np.all(np.abs(fit.posterior_predictive(seed=1).stan_variable("y") - M) < 6 * S)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [("vector[N] own = y; own[1] = 0.31; own ~ normal(m, s);", stats.norm.logpdf([0.31, *DATA["y"][1:]], M, S)),
+     ("vector[N] own = y; for (n in 1:2) { own ~ normal(m, s); own = 2 * y; }",
+      stats.norm.logpdf(np.outer([1, 2], DATA["y"]), M, S)),
+     ("int at = 1; real own = y[at]; at = 2; own ~ normal(m, s);", stats.norm.logpdf(DATA["y"][0], M, S))],
+)  # fmt: skip
+def test_what_changes_after_it_was_copied_is_no_part_of_the_data(body, expected):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        known = likelihood_of(fit_of(body))
+    assert "y" not in known
+    assert sorted(np.concatenate([v.ravel() for v in known.values()])) == pytest.approx(sorted(np.ravel(expected)))
