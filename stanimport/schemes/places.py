@@ -45,8 +45,8 @@ class _Places:
         mixed = {root(y) for _, path, y in found if not _is_in_order(y, path)}
         self.sites = {id(s): y for s, _, y in found if root(y) in mixed}
         told = {id(s) for s, _, _ in found}
-        self.unknown = [s for s, path in leaves(model) if isinstance(s, gprob.Factor) and id(s) not in told
-                        and self._is_unknown(s, path)]  # fmt: skip
+        self.unknown = [s for s, path in leaves(model) if isinstance(s, (gprob.Factor, gprob.Observe))
+                        and id(s) not in told and self._is_unknown(s, path)]  # fmt: skip
 
     def _goes_by_data(self, loop: gprob.Stmt) -> bool:
         """Whether no parameter decides how long a loop goes on: a `while` without what they decide might never end."""
@@ -57,8 +57,11 @@ class _Places:
             for t, path in leaves((loop,))
         )
 
-    def _is_unknown(self, s: gprob.Factor, path: Sequence[gprob.Stmt]) -> bool:
-        """Whether an increment holds log densities of numbers of its variable in an order that does not show."""
+    def _is_unknown(self, s: gprob.Factor | gprob.Observe, path: Sequence[gprob.Stmt]) -> bool:
+        """Whether a statement has log densities of numbers of its variable in an order that does not show."""
+        if isinstance(s, gprob.Observe):  # of several vectors at once
+            several = dimensions(s.value.type) > 1 and any(isinstance(t, _LOOPS) for t in path)
+            return several and self._is_own(s.value, s) and not _is_in_order(s.value, path)
         found = outcomes(s)
         if s.jacobian or is_units(s.value) or not any(self._is_own(y, s) for y in found):
             return False
@@ -94,10 +97,11 @@ class _Places:
                 needed |= {n for t in inside for n in reads(t)}
         return (*self._renamed(tuple(kept)), *map(self._of_one, self.unknown))
 
-    def _of_one(self, s: gprob.Factor) -> gprob.Factor:
-        """What tells of one place where an increment has many log densities: that theirs are not known."""
-        variable = next(whole(y) for y in outcomes(s) if self._is_own(y, s))
-        return replace(s, value=gprob.int_const(0, s.span), outcomes=(variable,), place=True)
+    def _of_one(self, s: gprob.Factor | gprob.Observe) -> gprob.Factor:
+        """What tells of one place where a statement has many log densities: that theirs are not known."""
+        found = [s.value] if isinstance(s, gprob.Observe) else outcomes(s)
+        variable = next(whole(y) for y in found if self._is_own(y, s))
+        return gprob.Factor(s.span, s.site, gprob.int_const(0, s.span), outcomes=(variable,), place=True)
 
     def _copied(self, body: Sequence[gprob.Stmt], by_parameters: bool = False) -> Iterator[gprob.Stmt]:
         """Where parameters choose between the sides of a branch, the outcomes of both: each loop goes through all."""

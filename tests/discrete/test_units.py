@@ -112,6 +112,8 @@ GIVEN = {"N": N, "K": N, "y": Y, "w": W, "o": ORDER, "g": GROUPS, "u": CHOSEN}
 CASES = {
     "a loop": (DATA + MIX + """model { for (n in 1:N) { z[n] ~ bernoulli(p); y[n] ~ normal(mu[z[n] + 1], s); } }""",
                GIVEN, {"y": mixed(Y)}),
+    "local copies": (DATA + MIX + """model { z ~ bernoulli(p);
+        for (n in 1:N) { real own = y[n]; own ~ normal(mu[z[n] + 1], s); } }""", GIVEN, {"y": mixed(Y)}),
     "data in another order": (DATA + MIX + """model { z ~ bernoulli(p);
         for (n in 1:N) y[o[n]] ~ normal(mu[z[n] + 1], s); }""", GIVEN, {"y": mixed(Y)}),
     "parameters in another order": (DATA + MIX + """model { z ~ bernoulli(p);
@@ -195,7 +197,7 @@ CASES = {
         {"N": 0, "K": 0, **dict.fromkeys("ywogu", [])}, {"y": np.zeros(0)}),
 }  # fmt: skip
 # which no single number of the data has
-OF_NO_PLACE = {"groups", "sites", "series", "one series", "a function", "a local variable", "no number"}
+OF_NO_PLACE = {"groups", "sites", "series", "one series", "a function", "a local variable", "local copies", "no number"}
 
 
 def found_of(name):
@@ -226,10 +228,11 @@ def test_what_is_coupled_is_told():
     assert told(CASES["a loop"]) == []
 
 
-def test_what_hides_its_data_is_told():
+def test_the_order_of_what_stands_in_another_one_is_told():
     program = DATA + MIX + """model { array[N] int at; for (n in 1:N) at[n] = z[n] + 1;
         z ~ bernoulli(p); reverse(y) ~ normal(mu[at], s); }"""
-    assert "leaves out what line 2 adds to the target, which depends on y" in "".join(told((program, GIVEN)))
+    message = "".join(told((program, GIVEN)))
+    assert "has the log densities of y in the order in which the program computes them" in message
 
 
 def fitted(program, data):

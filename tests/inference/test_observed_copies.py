@@ -24,7 +24,10 @@ WHOLE = {
 
 
 def fit_of(body, **data):
-    module = stanimport.loads(PROGRAM.format(body=body))
+    return _fit(stanimport.loads(PROGRAM.format(body=body)), **data)
+
+
+def _fit(module, **data):
     return stanimport.sample(module, DATA | data, inits={"m": M, "s": S}, chains=1, iter_sampling=2, fixed_param=True,
                              seed=1, show_progress=False)  # fmt: skip
 
@@ -56,6 +59,27 @@ def test_groups_of_one_size(order):
     expected = stats.norm.logpdf(DATA["y"], M, S).reshape(3, 2).sum(1)
     assert likelihood_of(fit) == {"y": pytest.approx(expected)}
     assert np.all(np.abs(fit.posterior_predictive(seed=1).stan_variable("y") - M) < 6 * S)
+
+
+CARRIED = ("real h = 0; for (j in 1:{}) {{ h = 0.5 * h + m; {} ~ multi_normal([m + 0 * h, m]', "
+           "s^2 * identity_matrix(2)); }}")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("outcome", "shape", "is_told"),
+    [("y[4 - j]", (3, 2), True), ("y[j]", (3, 2), False), ("y[, j]", (2, 3, 2), True), ("y[j]", (3, 2, 2), False)],
+)
+def test_vectors_that_a_recurrence_observes_in_another_order(outcome, shape, is_told):
+    """Their densities are the loop's, in its order: a warning says so."""
+    values = np.arange(np.prod(shape)).reshape(shape) / 10
+    program = PROGRAM.format(body=CARRIED.format(3, outcome)).replace("vector[N] y", "array[{}] vector[2] y".format(
+        ", ".join(map(str, shape[:-1]))))  # fmt: skip
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        known = likelihood_of(_fit(stanimport.loads(program), y=values))["y"]
+    expected = stats.norm.logpdf(values, M, S).sum(-1).ravel()
+    assert any("in the order in which the program computes them" in str(w.message) for w in told) == is_told
+    assert known.ravel() == pytest.approx(expected) if not is_told else sorted(known) == pytest.approx(sorted(expected))
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,10 @@ def _unordered(
 ) -> list[str]:
     """The variables of which as many log densities as they have numbers are in an order that is not known."""
     found = {variable_of(n, fit.program): _width(v) for n, v in terms.items() if places.get(n) is UNORDERED}
-    sizes = {n: set(map(np.size, nested.leaves(fit.data.get(n, 0.0)))) for n in found}  # of the items of a tuple
+    sizes = {n: {*map(np.size, nested.leaves(fit.data.get(n, 0.0)))} for n in found}  # of the items of a tuple
+    for v in fit.program.data:
+        if v.name in sizes and not v.items:
+            sizes[v.name].add(_vectors(fit.data.get(v.name), v) or 0)
     return [n for n, width in found.items() if 1 < width and width in sizes[n]]
 
 
@@ -172,7 +175,7 @@ def _parts(fit: Result, absent: Mapping[str, int], places: Mapping[str, np.ndarr
             observed[variable] += len(new)
         else:
             observed[variable] += np.size(site["value"]) - absent[name]
-            if isinstance(site["fn"], Terms):
+            if where is UNORDERED and isinstance(site["fn"], Terms):
                 open_.add(variable)
         if isinstance(site["fn"], Sums):
             sums.add(variable)
