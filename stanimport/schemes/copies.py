@@ -31,6 +31,7 @@ def _statements(body: Stmts, held: Copies, data: Set[str], dynamic: Set[str]) ->
 
 
 def _block(body: Stmts, held: Copies, data: Set[str], dynamic: Set[str]) -> Iterator[gprob.Stmt]:
+    """The statements of a block, in front of which variables hold what is known."""
     for s in body:
         if inside := traversal.bodies(s):
             kept = _without(held, written((s,)))  # a loop comes back after what it writes

@@ -134,6 +134,7 @@ class _Part:
         return self.is_sums and self.observed == 1
 
     def told(self) -> str:
+        """What the log likelihood holds of it."""
         numbers = f"the {self.size} numbers of {self.variable}"
         if self.is_coupled and not self.is_whole:
             return f"holds {self.observed} log densities of {numbers}: those that discrete parameters couple are one"
