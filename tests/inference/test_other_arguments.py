@@ -1,9 +1,13 @@
 """Programs that read other variables of the same shapes: none is given the compiled program of another one."""
+import random
+
+import jax
 import numpy as np
 import pytest
 from scipy import stats
 
 import stanimport
+from stanimport.inference.programs import Program
 from stanimport.inference.traced import Traced
 
 PROGRAM = """data {{ int N; vector[N] first; vector[N] second; vector[N] y; }}
@@ -57,6 +61,21 @@ def test_functions_of_different_arguments_are_told_apart():
     traced = [Traced(f, 0.5, 0.5, 0.5) for f in functions]
     texts = {t.text_for_xla(t.lower()) for t in traced} | {t.text() for t in traced}
     assert len(texts) == 2 * len(functions)
+
+
+def test_random_functions_of_some_of_their_arguments(x64):
+    """Most are like one before them, but for which arguments and constants they need."""
+    draw = random.Random(1)
+    arguments, constants = [np.array([i + 0.5, i]) for i in range(4)], [np.array([3.0 * i, 0.1]) for i in range(4)]
+    for _ in range(60):
+        pairs = [(draw.randrange(4), draw.randrange(4)) for _ in range(draw.randint(1, 2))]
+        unused = draw.randrange(4)
+
+        def function(*given, pairs=pairs, unused=unused):
+            jax.numpy.sin(constants[unused] * given[unused])
+            return sum(constants[c] * given[a] for a, c in pairs)
+
+        np.testing.assert_allclose(Program(function, *arguments)(*arguments), function(*arguments), rtol=1e-14)
 
 
 def test_constants_that_no_result_needs_are_dropped(x64):
