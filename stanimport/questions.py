@@ -20,7 +20,7 @@ from .ir.typed import TypedProgram
 from .room import deep
 from .rows import analysis as rows
 from .schemes import comprehensive, pointwise
-from .schemes.unobserved import lines_of_sites, unobserved
+from .schemes.unobserved import computed_of_data, lines_of_sites, unobserved
 from .source import Source
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def observations(source: Source, options: pipeline.Options, include_paths: Seque
         differs = pointwise.compile(given, Fresh()).model != comprehensive.compile(given, Fresh()).model
         differs = differs or bool(parameters.declared(checked))
         made = _explicit(given, replace(options, scheme=POINTWISE))
-        return Observations(differs, tuple(unobserved(made)), lines_of_sites(made))
+        return Observations(differs, tuple(unobserved(made)), lines_of_sites(made), computed_of_data(made))
 
 
 def profiled(source: Source, include_paths: Sequence[Path] = ()) -> list[Profiled]:

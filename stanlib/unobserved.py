@@ -19,9 +19,11 @@ class Unobserved(NamedTuple):
 class Observations(NamedTuple):
     """Whether the scheme "pointwise" tells observations apart that others do not, and what it does not either.
 
-    `lines` are those of the statements that add to the target, by site.
+    `lines` are those of the statements that add to the target, by site, `computed` the statements that observe what is
+    computed of several data, or in variables of their own.
     """
 
     are_apart: bool
     unobserved: tuple[Unobserved, ...]
     lines: Mapping[str, int] = {}
+    computed: Mapping[str, Unobserved] = {}

@@ -39,6 +39,14 @@ def lines_of_sites(program: gprob.Program) -> dict[str, int]:
             if isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind))}  # fmt: skip
 
 
+def computed_of_data(program: gprob.Program) -> dict[str, Unobserved]:
+    """The statements `~` on what is computed of data, by their sites, where these are not called after data."""
+    found = _Statements(program)
+    return {s.site: Unobserved(s.span.in_main().line, tuple(sorted(found.names[n] for n in data)))
+            for s, _ in leaves(program.model) if isinstance(s, gprob.Observe)
+            and found.variable(s.site) not in found.names.values() and (data := found.known.of(s.value))}  # fmt: skip
+
+
 class _Statements:
     def __init__(self, program: gprob.Program):
         self.names = {v.symbol: v.name for v in (*program.data, *program.transformed_data_variables)}

@@ -228,6 +228,16 @@ def test_what_is_coupled_is_told():
     assert told(CASES["a loop"]) == []
 
 
+@pytest.mark.parametrize("outcome", ["y + w", "backwards(y)", "own"])
+def test_what_hides_its_data_is_told(outcome):
+    functions = "functions { vector backwards(vector v) { return reverse(v); } } "
+    program = functions + DATA + MIX + f"""model {{ array[N] int at; for (n in 1:N) at[n] = z[n] + 1;
+        vector[N] own = y .* w; z ~ bernoulli(p); {outcome} ~ normal(mu[at], s); }}"""
+    variables = "y" if outcome == "backwards(y)" else "w, y"
+    assert told((program, GIVEN)) == [f"the log likelihood leaves out what line 2 adds to the target, which depends on "
+                                      f"{variables}: it is no log density of single observations"]  # fmt: skip
+
+
 def test_the_order_of_what_stands_in_another_one_is_told():
     program = DATA + MIX + """model { array[N] int at; for (n in 1:N) at[n] = z[n] + 1;
         z ~ bernoulli(p); reverse(y) ~ normal(mu[at], s); }"""

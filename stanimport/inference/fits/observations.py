@@ -14,7 +14,7 @@ from stanlib.dataclass import dataclass
 from stanlib.errors import StanError
 from stanlib.metadata import Program, Variable
 from stanlib.ppl.numpyro import Sums, Terms, Units
-from stanlib.unobserved import Unobserved
+from stanlib.unobserved import Observations, Unobserved
 
 from ...errors import warn
 from .. import nested, tuples
@@ -101,20 +101,22 @@ def _without(fit: Result) -> list[Unobserved]:
     """The statements of whose data there are no log densities of single observations, in the order of the text."""
     known, sites = told_apart(for_numpyro(fit.module)), _sites(fit)
     sums = summed(fit.program, (n for n, _ in sites), known.lines)
-    return sorted({*known.unobserved, *sums, *_summed_out(fit.program, sites, known.lines)})
+    return sorted({*known.unobserved, *sums, *_summed_out(fit.program, sites, known)})
 
 
-def _summed_out(
-    program: Program, sites: Sites, lines: Mapping[str, int]
-) -> Iterator[Unobserved]:
+def _summed_out(program: Program, sites: Sites, known: Observations) -> Iterator[Unobserved]:
     """The statements about data among what discrete parameters are summed out of, where no site tells of any data."""
     if not program.discrete_parameters or any(isinstance(s["fn"], Units) for _, s in sites if s["type"] == "sample"):
         return
-    seen = {variable_of(n, program) for n, s in sites if is_observation(s)}
-    for name, line in lines.items():
+    data, observed = program.names("data", "transformed_data"), {n for n, s in sites if is_observation(s)}
+    seen = {variable_of(n, program) for n in observed}
+    for name, line in known.lines.items():
         variable = variable_of(name, program)
-        if variable in program.names("data", "transformed_data") and variable not in seen:
+        if variable in data and variable not in seen:
             yield Unobserved(line, (variable,))
+    for name, s in known.computed.items():
+        if name not in observed and (own := tuple(n for n in s.data if n in data)):
+            yield Unobserved(s.line, own)
 
 
 @dataclass(frozen=True)
