@@ -38,11 +38,12 @@ def tried(seed: int, number: int, mode: str = "quick") -> str:
             module = stanimport.loads(made.text)
             inputs = module.transformed_data(**made.data)
             own = Posterior(module, inputs)
-        except StanError:
+            at = points(own.size, f"{seed}-{number}")
+            both = lambda p: (own.log_density(p), own.log_density(p, False), own.constrain(p))
+            expected = [*map(ours._interpreted(both, own.size), at)]
+        except StanError:  # by data alone
             return "refused"
-        at = points(own.size, f"{seed}-{number}")
-        both = lambda p: (own.log_density(p), own.log_density(p, False), own.constrain(p))
-        return _compared(module, inputs, at, [*map(ours._interpreted(both, own.size), at)])
+        return _compared(module, inputs, at, expected)
 
 
 def _compared(module: Any, inputs: dict[str, Any], at: list[np.ndarray], expected: list[Any]) -> str:
