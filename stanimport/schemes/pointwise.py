@@ -50,8 +50,7 @@ def apart(program: typed.TypedProgram, names: Fresh) -> typed.TypedProgram:
 
 def _of_data(program: typed.TypedProgram) -> typed.TypedProgram:
     """The program with densities of data in place of those of local variables that hold parts of them."""
-    data = {v.symbol for b in ("data", "transformed data") for v in _declared(program, b)}
-    dynamic = uses.depending(_body(program), {v.symbol for v in _declared(program, "parameters")})
+    data, dynamic = _data(program), _dynamic(program)
     return _with_model(program, lambda body: without_copies(body, data, dynamic))
 
 
@@ -84,7 +83,17 @@ def _with_model(program: typed.TypedProgram, change: Callable[[Stmts], Stmts]) -
 
 
 def _provenance(program: typed.TypedProgram) -> Provenance:
-    return Provenance(_body(program), {v.symbol for b in ("data", "transformed data") for v in _declared(program, b)})
+    return Provenance(_body(program), _data(program))
+
+
+def _data(program: typed.TypedProgram) -> set[str]:
+    """The data and transformed data."""
+    return {v.symbol for b in ("data", "transformed data") for v in _declared(program, b)}
+
+
+def _dynamic(program: typed.TypedProgram) -> set[str]:
+    """The variables that may depend on parameters."""
+    return uses.depending(_body(program), {v.symbol for v in _declared(program, "parameters")})
 
 
 def _declared(program: typed.TypedProgram, block: str) -> Iterator[gprob.Variable]:
@@ -99,7 +108,7 @@ class _Calls:
 
     def __init__(self, program: typed.TypedProgram, names: Fresh):
         self.names, self.functions = names, {f.name: f for f in program.functions}
-        self.data = {v.symbol for block in ("data", "transformed data") for v in _declared(program, block)}
+        self.data = _data(program)
         self.adding = self._with(lambda n: isinstance(n, (typed.Tilde, typed.Increment)))
         self.telling = self._with(lambda n: is_density_of(n) or is_tail(n)) | self.adding
         ending = {n: ends_once(self.functions[n], names) for n in self.telling if not self._comes_back(n)}
@@ -218,8 +227,7 @@ def _is_likelihood(node: traversal.Node) -> bool:
 
 def _split(program: typed.TypedProgram) -> Callable[[Stmts], Stmts]:
     """Takes sums apart that hold densities of several variables."""
-    known = _provenance(program)
-    dynamic = uses.depending(_body(program), {v.symbol for v in _declared(program, "parameters")})
+    known, dynamic = _provenance(program), _dynamic(program)
 
     def change(body: Stmts) -> Stmts:
         return tuple(t for s in body for t in one(traversal.with_bodies(s, change)))
