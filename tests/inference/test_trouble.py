@@ -13,6 +13,7 @@ from conftest import FLIPS, QUICK, data_of, load
 import stanimport
 from stanimport.cmdstanpy import CmdStanModel
 from stanimport.inference import DivergenceWarning
+from stanimport.inference.samplers import chains
 
 SHORT = QUICK | dict(iter_warmup=100, iter_sampling=100)
 
@@ -74,16 +75,13 @@ def test_a_module_is_wanted():
 
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals need the main thread")
 def test_an_interrupt_returns_the_draws_so_far(beta_module, monkeypatch):
-    """The signal comes when the first chain has drawn for a while."""
-    from stanimport.inference.samplers import chains
-
-    sent = []
-    original = chains.Track.add
+    """The signal comes once, when both chains have draws: before that there would be none to return."""
+    original, made, once = chains.Track.add, dict[int, int](), threading.Lock()
 
     def add(self, piece, count):
         original(self, piece, count)
-        if self.done > 3000 and not sent:
-            sent.append(True)
+        made[id(self)] = self.done - 300
+        if len(made) == 2 and min(made.values()) > 1000 and once.acquire(blocking=False):
             os.kill(os.getpid(), signal.SIGINT)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs ignore
