@@ -18,7 +18,7 @@ from stanlib.types import REAL, is_scalar
 
 from ..ir import gprob
 from ..ir.fresh import Fresh
-from ..ir.uses import is_units, outcomes, walk_statements
+from ..ir.uses import is_of_several, is_units, walk_statements
 from . import laws
 from .asty import Builder
 from .expressions import Expressions
@@ -256,16 +256,15 @@ def _is_place(s: object) -> bool:
 
 def observing(s: object) -> str:
     """What observes the terms of a statement: each is of one observation, or a sum over those of a container."""
-    found: list[gprob.Expr] = []
     if _is_place(s):
         return "ppl.place"
     if isinstance(s, gprob.Factor) and is_units(s.value):
         return "ppl.observe_units"
     if isinstance(s, gprob.Factor):
-        found = outcomes(s)
-    elif isinstance(s, gprob.Observe) and isinstance(s.distribution.lpdf, str):
-        found = [s.value]
-    return "ppl.observe_terms" if all(is_scalar(y.type) for y in found) else "ppl.observe_sums"
+        is_sum = is_of_several(s)
+    else:
+        is_sum = isinstance(s, gprob.Observe) and isinstance(s.distribution.lpdf, str) and not is_scalar(s.value.type)
+    return "ppl.observe_sums" if is_sum else "ppl.observe_terms"
 
 
 def term_of(effect: Effect, statements: Body, b: Builder) -> ast.expr:

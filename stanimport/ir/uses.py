@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, TypeGuard
 
+from stanlib.types import Type, dimensions, is_scalar
+
 from . import gprob, traversal
 from .fresh import stem
 
@@ -39,6 +41,30 @@ def is_density_of(n: object, kinds: tuple[str, ...] = DENSITIES) -> TypeGuard[gp
     if isinstance(n, gprob.CallUser):
         return stem(n.function).endswith(kinds)
     return isinstance(n, gprob.Apply) and bool(n.function.distribution) and n.function.name.endswith(kinds)
+
+
+def observation_dims(call: gprob.Apply | gprob.CallUser) -> int:
+    """The axes of one observation of a density: of the program's own any container is several."""
+    law = call.function.distribution if isinstance(call, gprob.Apply) else None
+    return int(law.event_dims) if law else 0
+
+
+def outcome_dims(s: gprob.Factor) -> int:
+    """The axes of one observation of the densities of an increment: the least."""
+    held = [s.outcome_dims] if s.outcomes else []
+    return min((*held, *(observation_dims(n) for n in traversal.walk(s.value) if is_density_of(n))), default=0)
+
+
+def is_of_several(s: gprob.Factor) -> bool:
+    """Whether an increment holds a density of more than one observation: the sum of theirs."""
+    own = ((n.arguments[0].type, observation_dims(n)) for n in traversal.walk(s.value) if is_density_of(n))
+    held = ((y.type, s.outcome_dims) for y in s.outcomes)
+    return not all(_is_one(t, dims) for t, dims in (*held, *own))
+
+
+def _is_one(t: Type, dims: int) -> bool:
+    """Whether an outcome is one observation of so many axes: a tuple has none."""
+    return is_scalar(t) or 0 < dimensions(t) <= dims
 
 
 def is_units(n: object) -> TypeGuard[gprob.Apply]:

@@ -147,7 +147,8 @@ class _Effects:
         if is_density(value) and root(value.arguments[0]) == named:
             law = gprob.Distribution(value.function.distribution.name, value.function, value.arguments[1:])
             return gprob.Observe(s.span, site, law, value.arguments[0])
-        return gprob.Factor(s.span, site, value, outcomes=before)
+        dims = self.likelihoods.observation_dims(s.value)
+        return gprob.Factor(s.span, site, value, outcomes=before, outcome_dims=dims)
 
     def _own_density(self, s: typed.Increment) -> gprob.Stmt | None:
         """An increment that is a density of the program's own, of data, as the observation that it is."""

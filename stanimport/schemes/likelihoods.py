@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeGuard
 
 from ..ir import gprob, traversal, typed
 from ..ir.likeness import same_value
-from ..ir.uses import declared, leaves, loop_indices, mentions, names_in
+from ..ir.uses import declared, leaves, loop_indices, mentions, names_in, observation_dims
 from .sites import root
 
 Path = tuple[gprob.Stmt, ...]
@@ -65,6 +65,11 @@ class Likelihoods:
             return None
         found = [(w, y) for w in writes for y in self.within(w.value)]
         return tuple(self._seen(s, *f) for f in found) if all(root(y) in self.seen for _, y in found) else None
+
+    def observation_dims(self, value: gprob.Expr) -> int:
+        """The axes of one observation of the densities that a value holds though they do not stand in it: the least."""
+        held = (n for e in self.values(self.reached(value)) for n in traversal.walk(e) if self.is_density(n))
+        return min(map(observation_dims, held), default=0)
 
     def around(self, s: typed.Increment) -> Path:
         """The statements around an increment of the body."""

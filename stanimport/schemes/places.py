@@ -6,8 +6,10 @@ the same outcomes, which data alone decide, in the order in which the increments
 """
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from stanlib.sites import variable_of
 from stanlib.types import dimensions, is_scalar
@@ -15,7 +17,18 @@ from stanlib.types import dimensions, is_scalar
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
 from ..ir.likeness import same_value
-from ..ir.uses import BREAKS, depending, is_units, leaves, mentions, outcomes, reads, walk_statements, writes
+from ..ir.uses import (
+    BREAKS,
+    depending,
+    is_of_several,
+    is_units,
+    leaves,
+    mentions,
+    outcomes,
+    reads,
+    walk_statements,
+    writes,
+)
 from .likelihoods import whole
 from .sites import root
 
@@ -40,13 +53,29 @@ class _Places:
         bound = [n for s in walk_statements(model) if isinstance(s, gprob.Bind) for n in writes(s)]
         self.dynamic = depending(model, [*given, *bound])
         found = [(s, path, y) for s, path in leaves(model) if (y := self._outcome(s)) is not None
-                 and (is_scalar(y.type) or isinstance(y, gprob.Apply) or any(isinstance(t, _LOOPS) for t in path))
+                 and (self._is_one(s, y) or any(isinstance(t, _LOOPS) for t in path))
                  and all(self._goes_by_data(t) for t in path if isinstance(t, _LOOPS))]  # fmt: skip
         mixed = {root(y) for _, path, y in found if not _is_in_order(y, path)}
-        self.sites = {id(s): y for s, _, y in found if root(y) in mixed}
+        self.sites = {id(s): y for s, _, y in found if root(y) in mixed or self._is_part(s, y)}
         told = {id(s) for s, _, _ in found}
         self.unknown = [s for s, path in leaves(model) if isinstance(s, (gprob.Factor, gprob.Observe))
                         and id(s) not in told and self._is_unknown(s, path)]  # fmt: skip
+
+    @cached_property
+    def _statements(self) -> Counter[str]:
+        """How many statements have densities of each variable."""
+        kept = (s for s in walk_statements(self.model) if isinstance(s, (gprob.Factor, gprob.Observe)))
+        return Counter(variable_of(s.site, self.data.values()) or "" for s in kept)
+
+    def _is_one(self, s: gprob.Stmt, y: gprob.Expr) -> bool:
+        """Whether a statement outside of all loops may have more than one density, or those of a part."""
+        return is_scalar(y.type) or isinstance(y, gprob.Apply) or self._is_part(s, y)
+
+    def _is_part(self, s: gprob.Stmt, y: gprob.Expr) -> bool:
+        """Whether the densities of an increment are of vectors, or of a part of what several statements observe."""
+        if not isinstance(s, gprob.Factor):
+            return False
+        return not is_scalar(y.type) or self._statements[self.data[root(y) or ""]] > 1
 
     def _goes_by_data(self, loop: gprob.Stmt) -> bool:
         """Whether no parameter decides how long a loop goes on: a `while` without what they decide might never end."""
@@ -80,7 +109,8 @@ class _Places:
         every = [y for y in found if self._is_own(y, s)]
         if not every or not all(same_value(y, every[0]) for y in every):
             return None
-        return every[0] if dimensions(every[0].type) < 2 and not mentions(every[0], self.dynamic) else None
+        is_one = dimensions(every[0].type) < 2 or isinstance(s, gprob.Factor) and not is_of_several(s)
+        return every[0] if is_one and not mentions(every[0], self.dynamic) else None
 
     def _is_own(self, y: gprob.Expr, s: gprob.Observe | gprob.Factor) -> bool:
         """Whether numbers are of the variable that a site is called after."""

@@ -22,7 +22,7 @@ from ..density.posterior import Posterior, log_prob
 from ..modules import anew, for_numpyro, observing_apart, told_apart
 from ..precision import TRACING, double_precision
 from .discrete import observing
-from .positions import UNORDERED, in_order, is_observation, moved_expressions, positions, variable_of
+from .positions import UNORDERED, in_order, is_observation, moved_expressions, positions, rows_of, variable_of
 from .prior_draws import NoPriorError, prior_draws
 from .replications import ReplicationWarning, Replicator, over_draws, warn_of_others, warn_of_outside
 from .summed import summed
@@ -172,7 +172,7 @@ def _parts(fit: Result, absent: Mapping[str, int], places: Mapping[str, np.ndarr
     sums, coupled, open_ = set[str](), set[str](), set[str]()
     for name, site in _observed(fit):
         variable, where = variable_of(name, fit.program), places.get(name)
-        if isinstance(where, np.ndarray):
+        if isinstance(where, np.ndarray) and not isinstance(site["fn"], Sums):
             new = set(where.ravel().tolist()) - known.setdefault(variable, set())
             known[variable] |= new
             observed[variable] += len(new)
@@ -187,7 +187,7 @@ def _parts(fit: Result, absent: Mapping[str, int], places: Mapping[str, np.ndarr
     sizes = {n: np.size(fit.data[n]) for n in observed if n in fit.data and not isinstance(fit.data[n], tuple)}
     vectors = {v.name: _vectors(fit.data.get(v.name), v) for v in fit.program.data if not v.items}
     return [_Part(n, observed[n], size, n in sums, n in coupled, n in open_) for n, size in sizes.items()
-            if observed[n] < size and (n in sums or observed[n] != vectors.get(n))]  # fmt: skip
+            if observed[n] < size and (n in sums or n in known or observed[n] != vectors.get(n))]  # fmt: skip
 
 
 def _vectors(datum: object, variable: Variable) -> int | None:
@@ -286,9 +286,11 @@ def _whole(
     terms: Mapping[str, np.ndarray], places: Mapping[str, np.ndarray | str], datum: Any
 ) -> np.ndarray | None:
     """Those of one variable as one array, None where they are no parts of one."""
-    known = {n: w for n in terms if isinstance(w := places.get(n), np.ndarray) and terms[n].shape[2:] == w.shape}
-    if len(known) == len(terms) and (made := _by_places(datum, [(w, terms[n]) for n, w in known.items()])) is not None:
-        return made
+    known = {n: w for n in terms if (w := rows_of(places.get(n), terms[n].shape[2:], np.shape(datum))) is not None}
+    if len(known) == len(terms) and len({heads for _, heads in known.values()}) == 1:
+        rows = np.empty(next(iter(known.values()))[1])
+        if (made := _by_places(rows, [(w, terms[n]) for n, (w, _) in known.items()])) is not None:
+            return made
     first, *others = terms.values()
     if any(v.shape != first.shape for v in others):
         return None

@@ -8,6 +8,7 @@ which are moved far, to either side: `abs(y)` and `fmax(y, 0)` are y itself near
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -66,8 +67,9 @@ def _with_outcomes(site: Mapping[str, Any], places: Told) -> Mapping[str, Any]:
         return site
     if not isinstance(site["fn"], Terms):
         return {**site, TOLD: True}
-    outcomes = places.of(name)
-    if outcomes is None or np.shape(site["value"]) != outcomes.shape:
+    shape = np.shape(site["value"])
+    outcomes = places.by_density(name, np.size(site["value"]))
+    if outcomes is None or shape != outcomes.shape[: len(shape)]:
         return {**site, UNORDERED: True}
     return {**site, "value": outcomes}
 
@@ -108,8 +110,28 @@ def positions(posterior: Posterior, key: jax.Array, trace: Mapping[str, Any]) ->
         away = [(observed.get(name), there[variable]) for there, observed in far if variable in there]
         if not isinstance(where, str) and not all(_stays(where, *a) for a in away):
             where = EXPRESSION if (np.diff(where.ravel()) > 0).all() else UNORDERED
-        found[name] = UNORDERED if where is EXPRESSION and TOLD in trace[name] else where
+        found[name] = _as_told(where, trace[name]["fn"], TOLD in trace[name], data[variable])
     return found
+
+
+def _as_told(where: np.ndarray | str, law: object, is_told: bool, datum: np.ndarray) -> np.ndarray | str:
+    """Where the outcomes of a law stand, as far as that tells the order of its log densities."""
+    if isinstance(where, str):
+        return UNORDERED if where is EXPRESSION and is_told else where
+    is_known = not isinstance(law, Terms) or _is_known(where, law.batch_shape, datum)
+    return where if is_known else UNORDERED
+
+
+def _is_known(where: np.ndarray, own: tuple[int, ...], datum: np.ndarray) -> bool:
+    """Whether log densities of shape `own` of several numbers each can be put in the order of the data.
+
+    Not if a number is in two of them; rows can be, others are where they come one after the other.
+    """
+    if where.shape == own:
+        return True
+    first = where.reshape(*own, -1)[..., 0].ravel() if where.size else where
+    alone = np.unique(where).size == where.size
+    return alone and (rows_of(where, own, datum.shape) is not None or bool((np.diff(first) > 0).all()))
 
 
 def moved_expressions(
@@ -287,22 +309,31 @@ def assembled(datum: Any, pieces: Mapping[str, tuple[np.ndarray, np.ndarray]]) -
     return flat.reshape(*head, *np.shape(datum))
 
 
+def rows_of(
+    where: object, own: tuple[int, ...], shape: tuple[int, ...]
+) -> tuple[np.ndarray, tuple[int, ...]] | None:  # fmt: skip
+    """Which rows of a datum of a shape log densities of shape `own` are of, and the shape of all its rows.
+
+    None where they are of no whole rows, as those of the columns of a matrix are.
+    """
+    if not isinstance(where, np.ndarray) or where.shape[: len(own)] != own or not where.size:
+        return None
+    rows, size = where.reshape(*own, -1), math.prod(shape)
+    width = rows.shape[-1]
+    if size % width or (rows[..., :1] % width).any() or (rows != rows[..., :1] + np.arange(width)).any():
+        return None
+    event, axes = where.shape[len(own) :], range(len(shape) + 1)
+    kept = [i for i in axes if shape[i:] == event] or [i for i in axes if np.prod(shape[i:], dtype=int) == width]
+    heads = shape[: kept[0]] if kept else (size // width,)  # parts of a vector are rows of no array
+    return rows[..., 0] // width, heads
+
+
 def in_order(terms: np.ndarray, where: object, datum: Any) -> np.ndarray:
     """Log densities (chains, draws, ...) of all observations of a datum in its own order; others as they are."""
-    own = terms.shape[2:]
-    if not isinstance(where, np.ndarray) or where.shape[: len(own)] != own:
+    found = rows_of(where, terms.shape[2:], np.shape(datum))  # a tuple has none, and its parts no places
+    if found is None or not covers(np.empty(found[1]), [found[0]]):
         return terms
-    shape = np.shape(datum)  # a tuple has none, and its parts no places
-    if not where.size or not covers(datum, [where]):
-        return terms
-    rows = where.reshape(*own, -1)
-    width = rows.shape[-1]
-    if (rows[..., :1] % width).any() or (rows != rows[..., :1] + np.arange(width)).any():
-        return terms  # no rows of the datum: the columns of a matrix, say
-    count, event = rows[..., 0].size, where.shape[len(own) :]
-    flat = np.empty((*terms.shape[:2], count), terms.dtype)
-    flat[..., rows[..., 0].ravel() // width] = terms.reshape(*terms.shape[:2], count)
-    axes = range(len(shape) + 1)
-    kept = [i for i in axes if shape[i:] == event] or [i for i in axes if np.prod(shape[i:], dtype=int) == width]
-    heads = shape[: kept[0]] if kept else (count,)  # parts of a vector are rows of no array
+    rows, heads = found
+    flat = np.empty((*terms.shape[:2], rows.size), terms.dtype)
+    flat[..., rows.ravel()] = terms.reshape(*terms.shape[:2], rows.size)
     return flat.reshape(*terms.shape[:2], *heads)

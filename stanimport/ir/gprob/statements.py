@@ -163,9 +163,9 @@ class Observe(Stmt):
 class Factor(Stmt):
     """`target += value;`, or with `jacobian` `jacobian += value;`; a container counts by its sum.
 
-    `outcomes` are those of densities that the value holds though they do not stand in it. An increment `of_data` is
-    made of densities of data. A `place` is none, but tells of an outcome, the value, where the increments of the site
-    come in the same order.
+    `outcomes` are those of densities that the value holds though they do not stand in it; one observation of each has
+    `outcome_dims` axes. An increment `of_data` is made of densities of data. A `place` is none, but tells of an
+    outcome, the value, where the increments of the site come in the same order.
     """
 
     site: str
@@ -174,6 +174,7 @@ class Factor(Stmt):
     outcomes: tuple[Expr, ...] = ()
     of_data: bool | None = None
     place: bool = False
+    outcome_dims: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ class _Inline:
         else:
             made = replace(s, value=self._expression(s.value, varying))
             if isinstance(s, gprob.Factor) and self.outcomes:
-                made = replace(made, outcomes=(*s.outcomes, *self.outcomes))
+                made = replace(made, outcomes=(*s.outcomes, *self.outcomes), outcome_dims=0)
         before = self.before
         inside = varying | written(tuple(before)) | loop_indices(tuple(before))
         yield from self.block(before, inside) if before else ()  # a function may call others
