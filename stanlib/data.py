@@ -175,7 +175,7 @@ def _convert(program: Program, v: Variable, t: str, given: object, shape: tuple[
     except NoNumbersError as e:
         raise _error(program, v, str(e)) from None
     if "complex" in t and value.dtype.kind != "c" and value.shape == (*shape, 2):
-        value = value[..., 0] + 1j * value[..., 1]  # CmdStan's JSON: pairs of real and imaginary part
+        value = xp.complex(value[..., 0], value[..., 1])  # CmdStan's JSON: pairs of real and imaginary part
     if value.shape != shape:
         if value.size == 0 and 0 in shape:
             value = value.reshape(shape)

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from stanlib.arrays import numpy as xp
+
 from ..inference import tuples
 from ..inference.density.points import LogProb
 from ..inference.fits import columns
@@ -28,5 +30,5 @@ def _parts(density: LogProb, gradient: np.ndarray) -> dict[str, np.ndarray]:
         parts[name] = gradient[at : at + size].reshape(1, 1, *shape)
         at += size
     for name in [n.removesuffix(".real") for n in parts if n.endswith(".real") and f"{n[:-5]}.imag" in parts]:
-        parts[name] = parts.pop(f"{name}.real") + 1j * parts.pop(f"{name}.imag")
+        parts[name] = xp.complex(parts.pop(f"{name}.real"), parts.pop(f"{name}.imag"))
     return parts

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from stanlib.arrays import numpy as xp
 from stanlib.errors import StanDataError
 from stanlib.given import is_by_items, listed
 from stanlib.program import Variable
@@ -52,7 +53,7 @@ def joined(arrays: Mapping[str, object]) -> dict[str, Any]:
     for name, value in arrays.items():
         whole = name.removesuffix(".real")
         if whole != name and f"{whole}.imag" in arrays:
-            out[whole] = np.asarray(value) + 1j * np.asarray(arrays[f"{whole}.imag"])
+            out[whole] = xp.complex(value, arrays[f"{whole}.imag"])
         elif not (name.endswith(".imag") and f"{name.removesuffix('.imag')}.real" in arrays):
             out[name] = value
     return out

@@ -1,6 +1,8 @@
 """Tuples and complex numbers as parameters of generated quantities: as one value, or by the sites of their parts."""
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -88,3 +90,21 @@ def test_prior_draws_of_tuples_bounded_by_items_of_others():
     (first, second), (bounded, near) = prior.stan_variable("t"), prior.stan_variable("u")
     assert stats.kstest((bounded - first) / 2, stats.halfnorm.cdf).pvalue > 1e-3
     np.testing.assert_allclose(near, second, atol=6e-3)
+
+
+def test_parts_that_are_no_numbers_leave_the_other_part_alone(tmp_path):
+    """In data of JSON, and in the files of a fit: the infinite number `1 + inf i` is not `1j * inf` beside 1."""
+    parts = [1.5, np.inf], [-np.inf, 2.5], [1.0, np.nan], [np.nan, -2.0]
+    path = tmp_path / "given.json"
+    path.write_text(json.dumps({"c": parts}))
+    program = """data { complex_vector[4] c; }
+generated quantities { complex_vector[4] z = c; complex w = to_complex(1, negative_infinity()); }"""
+    module = stanimport.loads(program)
+    fit = stanimport.sample(module, path, chains=1, iter_sampling=2, seed=1, show_progress=False)
+    fit.save(tmp_path / "fit.nc")
+    found = [fit, stanimport.Fit.load(tmp_path / "fit.nc"), stanimport.from_csv(fit.save_csvfiles(tmp_path / "csv"))]
+    for each in found:
+        z = each.stan_variable("z")
+        np.testing.assert_array_equal(np.stack([z.real, z.imag], axis=-1), [parts] * 2)
+        w = each.stan_variable("w")
+        np.testing.assert_array_equal([w.real, w.imag], [[1, 1], [-np.inf] * 2])

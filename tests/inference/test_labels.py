@@ -31,3 +31,51 @@ def test_rows_with_different_names_have_none():
     assert fit.dims == {} and "theta[1]" in fit.summary().index
     fit = stanimport.sample(stanimport.loads(PROGRAM), {"N": 3, "y": Y, "s": np.ones(3)}, **FEW)
     assert fit.dims["theta"] == ("school",) and "theta[c]" in fit.summary().index
+
+
+QUANTITIES = f"{PROGRAM} generated quantities {{ vector[N] twice = 2 * theta; }}"
+
+
+def test_draws_are_not_put_beside_rows_in_another_order(tmp_path):
+    """Those of the school "a" would be taken for those of "c", under its name."""
+    module, given = stanimport.loads(QUANTITIES), {"N": 3, "y": Y, "s": ERRORS}
+    fit = stanimport.sample(module, given, **FEW)
+    fit.save(tmp_path / "fit.nc")
+    turned = {"N": 3, "y": Y[::-1], "s": ERRORS[::-1]}
+    in_order = [fit, tmp_path / "fit.nc", fit.draws_xr(), fit.to_arviz(prior=False)]
+    for draws, data in [*((d, turned) for d in in_order), (fit.draws_xr().isel(school=[2, 1, 0]), given)]:
+        with pytest.raises(stanimport.StanDataError, match="theta and the data have the same school in different"):
+            stanimport.generate_quantities(module, data, previous_fit=draws, seed=1)
+    with pytest.raises(stanimport.StanDataError, match="theta and the data have the same school in different orders"):
+        fit.posterior_predictive(turned, seed=1)
+    others = {"N": 3, "y": Y.set_axis(SCHOOLS + "'"), "s": ERRORS.set_axis(SCHOOLS + "'")}
+    for data in (given, others, {n: np.asarray(v) for n, v in turned.items()}):
+        made = stanimport.generate_quantities(module, data, previous_fit=fit, seed=1)
+        np.testing.assert_array_equal(made.stan_variable("twice"), 2 * fit.stan_variable("theta"))
+
+
+MATRICES = """parameters { vector[2] x; array[2] matrix[2, 2] m; }
+model { x ~ normal(0, 1); for (i in 1:2) to_vector(m[i]) ~ normal(0, 1); }
+generated quantities { vector[2] y = x; array[2] matrix[2, 2] n = m; }"""
+
+
+def test_axes_of_xarray_are_told_by_their_names():
+    """Wherever they stand; as many draws as a vector has components are no components."""
+    module = stanimport.loads(MATRICES)
+    fit = stanimport.sample(module, **FEW | {"iter_sampling": 2})
+    draws = fit.draws_xr()
+    turned = draws.transpose(*reversed([str(d) for d in draws.dims]))
+    samples = turned.stack(sample=("chain", "draw"))  # as arviz.extract gives them
+    for given in (draws, turned, samples, samples.transpose("sample", ...), samples.reset_index("sample")):
+        made = stanimport.generate_quantities(module, previous_fit=given, seed=1)
+        for computed, drawn in {"y": "x", "n": "m"}.items():
+            np.testing.assert_array_equal(made.stan_variable(computed), fit.stan_variable(drawn))
+    with pytest.raises(stanimport.StanDataError, match="draws of x need the dimensions chain and draw, or sample"):
+        stanimport.generate_quantities(module, previous_fit=draws.isel(chain=0, drop=True), seed=1)
+
+
+@pytest.mark.parametrize("draws", [np.zeros((1, 2, 2, 2)), np.zeros(()), np.zeros((2, 2, 2, 2))])
+def test_all_parameters_have_as_many_draws(draws):
+    given = {"x": np.zeros((3, 2)), "m": draws}
+    with pytest.raises(stanimport.StanDataError, match="m must have"):
+        stanimport.generate_quantities(stanimport.loads(MATRICES), previous_fit=given, seed=1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from stanlib.arrays import numpy as xp
 from stanlib.dataclass import dataclass
 
 from ...inference import tuples
@@ -49,7 +50,7 @@ class Variable:
             raise ValueError(f"{self.name} is a tuple: fit.stan_variable({self.name!r}) has its parts")
         values = np.asarray(src)[..., self.start_idx : self.end_idx]
         if self.type == "complex":
-            values = values[..., ::2] + 1j * values[..., 1::2]
+            values = xp.complex(values[..., ::2], values[..., 1::2])
         return values.reshape(*values.shape[:-1], *self.dimensions, order="F")
 
 

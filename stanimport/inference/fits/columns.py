@@ -216,7 +216,7 @@ def _array(leaf: str, places: Sequence[tuple[tuple[int, ...], str, int]], values
     made = np.zeros((*values.shape[:2], *shape), complex if is_complex else float)
     for index, part, at in places:
         where: tuple[Any, ...] = (slice(None), slice(None), *index)
-        made[where] += 1j * values[:, :, at] if part == "imag" else values[:, :, at]
+        (made.imag if part == "imag" else made.real)[where] = values[:, :, at]
     return made
 
 

@@ -203,16 +203,14 @@ class Fit(Result):
             seed: of the random numbers; a new one if None.
 
         Raises:
-            StanDataError: for data that are not as declared, or that give a parameter another shape.
+            StanDataError: for data that are not as declared, that give a parameter another shape, or whose rows have
+                the names of a parameter's components in another order.
             ValueError: for names that are no discrete parameters.
             StanError: for a program of whose data none can be replicated; it says why.
         """
         from .predictive import posterior_predictive
 
-        made = posterior_predictive(self.module, self.variables, self.data, data, seed, redraw)
-        if data is None:
-            made.dims, made.coords = self.dims, self.coords
-        return made
+        return posterior_predictive(self, data, seed, redraw)
 
     # --- for ArviZ -------------------------------------------------------------------------------------------------
 

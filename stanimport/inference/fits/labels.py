@@ -86,6 +86,32 @@ def of_data(
     return dims, {name: at for name, at in known.values() if name in used}
 
 
+def verify_same_order(
+    program: Program, dims: Mapping[str, Sequence[str]], coords: Mapping[str, Sequence[object]], data: object
+) -> None:
+    """Verify that data have their rows in the order of the draws of parameters that they are put beside.
+
+    Args:
+        dims, coords: the dimensions of the draws' variables and their coordinates.
+
+    Raises:
+        StanDataError: for data with the same names in another order: numbers are taken by their places.
+    """
+    of_data_dims, of_data_coords = of_data(program, data)
+    for name in program.names("parameters"):
+        own, others = list(dims.get(name, ())), list(of_data_dims.get(name, ()))
+        if _differ_in_order(own, others):
+            raise StanDataError(f"the draws of {name} have the axes {own}, by the data they are {others}", name)
+        for axis in {*own} & {*of_data_coords}:
+            if _differ_in_order(list(coords.get(axis, ())), of_data_coords[axis]):
+                raise StanDataError(f"the draws of {name} and the data have the same {axis} in different orders, but "
+                                    "are taken by their places: put them in one order", name)  # fmt: skip
+
+
+def _differ_in_order(names: Sequence[object], others: Sequence[object]) -> bool:
+    return names != others and sorted(names, key=repr) == sorted(others, key=repr)
+
+
 def _carries_names(data: object) -> bool:
     """Whether arrays of data may each have names of their own, as pandas' series in a dict."""
     return isinstance(data, Mapping) and any(_axes(value) for value in data.values())
@@ -103,7 +129,7 @@ def _verify_order(program: Program, data: object) -> None:
             if label is None:
                 continue
             first, names = seen.setdefault((size, label[0]), (variable.name, label[1]))
-            if names != label[1] and sorted(names, key=repr) == sorted(label[1], key=repr):
+            if _differ_in_order(names, label[1]):
                 raise StanDataError(f"{first} and {variable.name} have the same {label[0]} in different orders, but "
                                     "are taken by their places: put them in one order", variable.name)  # fmt: skip
 

@@ -21,7 +21,7 @@ from ..modules import anew, module_of, observing_apart
 from . import columns
 from .dependence import StoodIn
 from .discrete import observing
-from .labels import labelled, of_data
+from .labels import labelled, of_data, verify_same_order
 from .positions import is_observation, trace_of, variable_of
 from .prior_draws import of_one_prior, prior_draws
 from .replications import (
@@ -34,7 +34,7 @@ from .replications import (
     warn_of_others,
     warn_of_outside,
 )
-from .result import declared
+from .result import Result, declared
 
 __all__ = ["Predictions", "prior_predictive"]
 AT_TOP = ["prior_predictive"]
@@ -124,26 +124,26 @@ class Predictions:
 
 
 def posterior_predictive(
-    module: Module, draws: Arrays, known: Mapping[str, object], data: object, seed: SupportsIndex | None,
-    redraw: Sequence[str] | str | None = None,
-) -> Predictions:  # fmt: skip
-    """Draws of the observed data for draws of the parameters: see `Fit.posterior_predictive`.
+    fit: Result, data: object, seed: SupportsIndex | None, redraw: Sequence[str] | str | None = None
+) -> Predictions:
+    """Draws of the observed data for the draws of a fit: see `Fit.posterior_predictive`.
 
     Args:
-        draws: of the parameters, (chains, draws, ...) each.
-        known: the data that they were fitted to, and transformed data.
-        data: others to predict, None for these.
+        data: others to predict, None for those of the fit.
         redraw: the discrete parameters to draw anew.
     """
-    translated, chosen = observing_apart(module), options.seed_or_new(seed)
+    verify_same_order(fit.program, fit.dims, fit.coords, data)
+    draws, chosen = fit.variables, options.seed_or_new(seed)
+    translated = observing_apart(fit.module)
     kept = _kept(translated.stan, draws, redraw, data)
     if data is None:
-        posterior, values = observing(translated, known, draws, chosen)
+        posterior, values = observing(translated, fit.data, draws, chosen)
         discrete = {n: v for n, v in values.items() if n in kept}
         made = _predictions(posterior, "posterior", draws, (), chosen, discrete)
+        made.dims, made.coords = fit.dims, fit.coords
     else:
-        made = _of_other_data(translated, draws, known, data, chosen, kept)
-    warn_of_others(module, made.variables)
+        made = _of_other_data(translated, draws, fit.data, data, chosen, kept)
+    warn_of_others(fit.module, made.variables)
     return made
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from stanlib.arrays import numpy as xp
 from stanlib.errors import StanDataError
 from stanlib.extras import require
 from stanlib.program import Program, Variable
@@ -173,7 +174,8 @@ def _restored(group: Any) -> Any:
     for name, value in group.data_vars.items():
         if value.attrs.get("stanimport_complex"):
             part = f"{name}_part"
-            group = group.assign({name: value.isel({part: 0}) + 1j * value.isel({part: 1})})
+            re, im = (value.isel({part: i}, drop=True) for i in (0, 1))
+            group = group.assign({name: re.copy(data=xp.complex(re.values, im.values))})
     return group
 
 

@@ -18,7 +18,7 @@ from ..density.quantities import generated, inside, shapes_of_draw
 from ..fits import integers, stan_csv
 from ..fits.columns import arrays_of
 from ..fits.fit import Fit
-from ..fits.labels import labelled
+from ..fits.labels import labelled, verify_same_order
 from ..fits.result import Result, declared
 from ..fits.storage import SUFFIXES
 from ..io.data import read_data
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["from_csv", "generate_quantities"]
 AT_TOP = ["from_csv", "generate_quantities"]
+_OF_DRAWS = ("chain", "draw", "sample")  # ArviZ's dimensions of draws
 
 
 @labelled
@@ -52,7 +53,7 @@ def generate_quantities(
         data: the data that the quantities see; those of the fit if None.
         previous_fit: a fit by any method, the path of a saved one, CmdStan's CSV files, or draws of the parameters:
             a dict of arrays (draws, ...), a DataFrame of pandas or polars whose columns are called as those of
-            `draws_pd` or of CSV files, `draws_xr`, or what ArviZ holds.
+            `draws_pd` or of CSV files, `draws_xr`, or what ArviZ holds or extracts.
         seed: of the random numbers; a new one if None.
         keep, leave_out: as for `sample`.
         folder: a new one, where to put the new quantities as they are computed, in NumPy's files, which the fit reads
@@ -63,7 +64,8 @@ def generate_quantities(
         A fit with the given draws of the parameters and the new quantities, its method "generate".
 
     Raises:
-        StanDataError: for data that are not as declared, or draws that lack a parameter or are outside of its domain.
+        StanDataError: for data that are not as declared, draws that lack a parameter or are outside of its domain, and
+            data whose rows have the names of the draws' components in another order.
         TypeError: without a `previous_fit`.
         OptionError: for names of variables that there aren't, and a folder that is there already.
 
@@ -79,6 +81,7 @@ def generate_quantities(
     chosen = options.seed_or_new(seed)
     inputs = draws.data if data is None and isinstance(draws, Fit) else read_data(data)
     translated = for_numpyro(_module(module, draws, networks))
+    _verify_names(translated.stan, draws, previous_fit, data)
     wanted = options.wanted(translated.stan, keep, leave_out)
     if data is None:
         inputs = {n: inputs[n] for n in translated.stan.names("data") if n in inputs}
@@ -179,17 +182,50 @@ def _draws_of(previous: Any) -> Fit | Mapping[str, object]:
             return from_csv(previous)
     if isinstance(previous, Fit):
         return previous
-    posterior = getattr(previous, "posterior", None)  # of ArviZ, or xarray's tree of its groups
-    if posterior is None and {"chain", "draw"} <= set(getattr(previous, "dims", ())):
-        posterior = previous
-    if posterior is not None:
-        return {str(n): posterior[n].transpose("chain", "draw", ...).values for n in posterior.data_vars}
+    dataset = _dataset(previous)
+    if dataset is not None:
+        return {str(n): _in_order(str(n), dataset[n]) for n in dataset.data_vars}
     if hasattr(previous, "columns"):
         names = [c for c in map(str, previous.columns) if not c.endswith("__")]
         return arrays_of(names, np.asarray(previous[names].to_numpy(), float)[None])
     if isinstance(previous, Mapping):
         return {n: np.asarray(v)[None] for n, v in tuples.unpack(dict(previous)).items()}
     raise TypeError("previous_fit must be a fit, the path of a saved fit or of CSV files, or draws of the parameters")
+
+
+def _dataset(previous: Any) -> Any:
+    """The draws that ArviZ or xarray holds; None if it is neither's."""
+    group = getattr(previous, "posterior", None)  # of ArviZ, or xarray's tree of its groups
+    return group if group is not None else previous if hasattr(previous, "data_vars") else None
+
+
+def _in_order(name: str, values: Any) -> np.ndarray:
+    """The draws of a variable, (chains, draws, ...), wherever xarray has its axes.
+
+    ArviZ numbers those without names of their own, and `arviz.extract` puts all chains together, as samples.
+
+    Raises:
+        StanDataError: if it is not said which axes are those of chains and draws.
+    """
+    lead = ["sample"] if "sample" in values.dims else ["chain", "draw"]
+    if not {*lead} <= {*values.dims}:
+        raise StanDataError(f"draws of {name} need the dimensions chain and draw, or sample, not {values.dims}", name)
+    axes = [a for a in values.dims if a not in lead]
+    numbered = {i: f"{name}_dim_{i}" for i in range(len(axes)) if f"{name}_dim_{i}" in axes}
+    others = iter([a for a in axes if a not in numbered.values()])
+    ordered = values.transpose(*lead, *(numbered.get(i) or next(others) for i in range(len(axes)))).values
+    return np.asarray(ordered if len(lead) == 2 else ordered[None])
+
+
+def _verify_names(program: Program, draws: object, previous: object, data: object) -> None:
+    """Raise StanDataError for data whose rows have the names of the draws' components in another order."""
+    dataset = _dataset(previous)
+    if isinstance(draws, Fit):
+        verify_same_order(program, draws.dims, draws.coords, data)
+    elif dataset is not None:
+        dims = {str(n): [a for a in dataset[n].dims if a not in _OF_DRAWS] for n in dataset.data_vars}
+        coords = {str(a): at.values.tolist() for a, at in dataset.coords.items() if a not in _OF_DRAWS}
+        verify_same_order(program, dims, coords, data)
 
 
 def from_csv(paths: object, *, module: object = None, data: object = None) -> Fit:
@@ -247,4 +283,9 @@ def _parameters(draws: Any, posterior: Posterior) -> dict[str, np.ndarray]:
             raise StanDataError(
                 f"draws of {name} must have shape {shape} for these data, not {values[name].shape[2:]}", name
             )
+    counts = {n: np.shape(v)[:2] for n, v in values.items()}
+    first = next(iter(counts), "")
+    for name, count in counts.items():
+        if len(count) < 2 or count != counts[first]:
+            raise StanDataError(f"{name} must have as many draws as {first}, an array (draws, ...) each", name)
     return {n: np.asarray(v) for n, v in values.items()}
