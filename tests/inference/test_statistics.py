@@ -68,6 +68,18 @@ def test_a_diagnosis_of_quantities_that_are_no_numbers():
     assert cross_validation._efficiency(stanimport.from_csv(fit.save_csvfiles(tempfile.mkdtemp()))) > 0.1
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # NumPy's of ArviZ's differences of infinities
+def test_sizes_where_a_draw_is_no_number_as_arviz(draws, bad):
+    """Ranks have one there, and what has no number has none; an infinite draw is the largest one."""
+    given = draws[:, :, :1].copy()
+    given[0, 17] = bad
+    for method, mine in (("bulk", statistics.ess_bulk), ("tail", statistics.ess_tail), ("mean", statistics.ess_mean)):
+        expected = float(arviz.ess(given[:, :, 0], method=method)) if method != "mean" else np.nan
+        np.testing.assert_allclose(mine(given), [expected], rtol=0.02)
+    assert np.isnan(statistics.rhat(given)).all()
+
+
 def test_ebfmi_as_arviz():
     energy = np.random.default_rng(0).normal(size=(3, 200)).cumsum(axis=1)
     np.testing.assert_allclose(statistics.ebfmi(energy), arviz.bfmi(energy), rtol=1e-2)

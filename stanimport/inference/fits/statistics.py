@@ -121,7 +121,8 @@ def _ess(draws: np.ndarray, values: np.ndarray) -> np.ndarray:
     count = values.shape[0] * values.shape[1]
     with np.errstate(all="ignore"):
         time = _autocorrelation_time(values)  # of antithetic chains it may come out negative
-        return _where_defined(values, count / np.maximum(time, 1 / np.log10(count)))
+        sizes = _where_defined(values, count / np.maximum(time, 1 / np.log10(count)))
+    return np.where(np.isnan(draws.min(axis=(0, 1))), np.nan, sizes)  # ranks and tails have values there too
 
 
 def _autocorrelation_time(values: np.ndarray) -> np.ndarray:
