@@ -1,4 +1,6 @@
 """Optimization, Laplace, Pathfinder, variational inference and log_prob, against closed forms."""
+import warnings
+
 import numpy as np
 import pytest
 from conftest import FLIPS
@@ -182,6 +184,18 @@ def test_laplace_is_exact_for_a_normal_posterior(gaussian):
 
 def test_laplace_at_a_given_mode(gaussian):
     is_the_gaussian(stanimport.laplace_sample(gaussian, mode={"x": [1, -2]}, seed=1, draws=4000))
+
+
+def test_laplace_at_the_mode_of_other_data():
+    """There the approximation is about a point that is no mode: 4 from it, which promises 8 for one observation."""
+    module = stanimport.loads("data { real y; } parameters { real x; } model { target += std_normal_lpdf(y - x); }")
+    mode = stanimport.optimize(module, {"y": 1.0}, seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        stanimport.laplace_sample(module, {"y": 1.0}, mode=mode, draws=5, seed=1)
+        stanimport.laplace_sample(module, {"y": 1.1}, mode=mode, draws=5, seed=1)
+    with pytest.warns(stanimport.StanWarning, match="the log density still rises by about 8"):
+        stanimport.laplace_sample(module, {"y": 5.0}, mode=mode, draws=5, seed=1)
 
 
 def test_laplace_where_there_is_no_mode():
