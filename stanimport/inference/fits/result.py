@@ -156,7 +156,7 @@ class Result:
 
     @property
     def metric(self) -> np.ndarray | None:
-        """The inverse metric of each chain after adaptation, (chains, size) or (chains, size, size).
+        """The inverse metric of each chain after adaptation, (chains, size) or (chains, size, size), in Stan's order.
 
         Of low rank it is (chains, size + 1, k + 1), for each chain [0, variances; squared scales, directions].
         """

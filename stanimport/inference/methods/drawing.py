@@ -27,9 +27,9 @@ from ..samplers.chains import Draws, room_for
 from ..samplers.metric import Kind
 from ..samplers.nuts import NutsSampler
 from ..samplers.tracks import Settings
-from . import journals, resumption
+from . import journals, resumption, stan_order
 from .journals import Run
-from .metrics import metrics_of
+from .metrics import Choice, metrics_of
 from .refusals import refuse
 from .sampling_options import ENSEMBLES, checked, recorded, seed_of_all, streams_of_run
 
@@ -156,7 +156,7 @@ def _sampler_of(
     posterior: Posterior, chosen: Mapping[str, Any]
 ) -> tuple[Callable[[np.ndarray], Draws], NutsSampler | None]:
     """A function from starting points to draws, whose compilation has begun; and the sampler, if it is our own."""
-    metric = metrics_of(chosen["metric"], posterior.size, chosen["chains"], chosen["method"])
+    metric = _metric(posterior, chosen)
     refuse(chosen["method"], chosen, metric)
     settings = _settings(chosen, metric.kind)
     if chosen["method"] in _OF_OTHERS:
@@ -175,6 +175,16 @@ def _sampler_of(
         sampler = own = _own_sampler(posterior, chosen, settings, lanes, metric.start, devices)
     show, streams = chosen["show_progress"], streams_of_run(chosen)
     return lambda points: chains_of.run(sampler, points, streams, workers, show), own
+
+
+def _metric(posterior: Posterior, chosen: Mapping[str, Any]) -> Choice:
+    """The metric that was asked for, its parameters in the order of points."""
+    given = metrics_of(chosen["metric"], posterior.size, chosen["chains"], chosen["method"])
+    if given.start is None:
+        return given
+    of_chains = isinstance(given.start, list)
+    start = stan_order.from_stan(posterior, given.start if of_chains else [given.start])
+    return given._replace(start=list(start) if of_chains else start[0])
 
 
 def _runner(method: str) -> Callable[..., Draws]:
@@ -206,10 +216,12 @@ def _own_sampler(
 ) -> NutsSampler:
     """The package's own sampler, which evaluates the posterior from here on."""
     own_settings, journal = recorded(chosen), chosen["journal"]
-    ready = posterior.entry(SAMPLER)
+    ready, standing = posterior.entry(SAMPLER), chosen.get("standing")
+    if standing is not None:
+        standing = standing[0], stan_order.from_stan(posterior, standing[1])
     own = NutsSampler(
         lambda point, _: posterior.log_density(point), posterior.size, settings, lanes, start, devices,
-        ready=ready, elsewhere=partial(_elsewhere, posterior, chosen), standing=chosen.get("standing"),
+        ready=ready, elsewhere=partial(_elsewhere, posterior, chosen), standing=standing,
         journal=journal and journals.begin(journal, posterior, own_settings, settings, lanes),
     )  # fmt: skip
     posterior.evaluate_by(own.value_and_grad)
@@ -234,8 +246,8 @@ def result_of(
         process = DrawProcessor(posterior, points.shape[0] * points.shape[1], folder, of="draws of the warm-up")
         warmup = process(points, [(s + 1, i) for s, i in streams_of_run(settings)]), stats
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")}
-    info = {"step_size": draws.step_size, "metric": draws.metric, "interrupted": draws.interrupted,
-            "restarts": draws.restarts, "times": draws.times}  # fmt: skip
+    info = {"step_size": draws.step_size, "metric": stan_order.to_stan(posterior, draws.metric),
+            "interrupted": draws.interrupted, "restarts": draws.restarts, "times": draws.times}  # fmt: skip
     if draws.standing is not None:
         info |= draws.standing.arrays()
     return Result(posterior.program, "sample", variables, draws.stats, posterior.inputs, kept, info, posterior.module,

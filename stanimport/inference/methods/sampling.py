@@ -65,9 +65,11 @@ def sample(
         max_treedepth: of a trajectory.
         metric: "auto", "low_rank", or Stan's "diag_e", "dense_e", "unit_e", or the inverse metric to start from: an
             array, a dict with "inv_metric", or the path of such a JSON file; a list has one for each chain, as has
-            `fit.metric`. "auto" learns from draws and gradients: a matrix for up to 64 parameters where the posterior
-            is nearly normal, else the diagonal, by more windows than "diag_e" has. With other samplers it is "diag_e".
-            "low_rank" learns likewise the diagonal and up to 16 directions: for many correlated parameters.
+            `fit.metric`. Its parameters are in Stan's order: matrices column by column, arrays of tuples tuple by
+            tuple, the imaginary part of a complex number behind its real part. "auto" learns from draws and gradients:
+            a matrix for up to 64 parameters where the posterior is nearly normal, else the diagonal, by more windows
+            than "diag_e" has. With other samplers it is "diag_e". "low_rank" learns likewise the diagonal and up to 16
+            directions: for many correlated parameters.
         step_size: to start from, or to keep if there is no adaptation; a list has one for each chain.
         adapt_engaged: whether warm-up adapts step size and metric.
         adapt_delta: the mean acceptance statistic that the step size is adapted to.

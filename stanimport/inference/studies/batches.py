@@ -19,6 +19,7 @@ from ..density.rejected import REJECTED, Told
 from ..digests import digest_of
 from ..fits.fit import Fit
 from ..io.data import read_data
+from ..methods import stan_order
 from ..methods.metrics import metric_of
 from ..precision import keys_of_draws
 from ..programs import Program
@@ -214,7 +215,8 @@ def _fits(made: Together, good: Sequence[tuple[int, int, Posterior]], draws: Dra
         flat = {n: np.asarray(v) for n, v in made.process(own, keys, points[lanes].reshape(chains * count, -1)).items()}
         made.told.add(flags := flat.pop(REJECTED, None), chains * count, _errors(posterior, keys, flat, flags))
         variables = {n: v.reshape(chains, count, *np.shape(v)[1:]) for n, v in flat.items()}
-        info = {"step_size": draws.step_size[lanes], "metric": draws.metric[lanes], "interrupted": draws.interrupted}
+        metric = stan_order.to_stan(posterior, draws.metric[lanes])
+        info = {"step_size": draws.step_size[lanes], "metric": metric, "interrupted": draws.interrupted}
         stats = {n: v[lanes] for n, v in draws.stats.items()}
         out[index] = Fit(posterior.program, "sample", variables, stats, posterior.inputs,
                          {**settings, "seed": seed, "chain_seeds": [seed] * chains}, info, made.module)  # fmt: skip
