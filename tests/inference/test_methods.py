@@ -7,7 +7,7 @@ from conftest import FLIPS
 from scipy import stats
 
 import stanimport
-from stanimport.inference import LogProb
+from stanimport.inference import LogProb, options
 from stanimport.inference.methods.optimization import ConvergenceWarning, _Slope
 
 NORMAL = """
@@ -184,6 +184,24 @@ def test_laplace_is_exact_for_a_normal_posterior(gaussian):
 
 def test_laplace_at_a_given_mode(gaussian):
     is_the_gaussian(stanimport.laplace_sample(gaussian, mode={"x": [1, -2]}, seed=1, draws=4000))
+
+
+def test_a_given_mode_has_all_parameters():
+    """The others would be somewhere: at zero on the unconstrained scale."""
+    module = stanimport.loads("parameters { real a; real b; vector[0] none; } "
+                              "model { a ~ normal(3, 1); b ~ normal(5, 1); }")
+    with pytest.raises(stanimport.StanDataError, match="the values lack parameter b"):
+        stanimport.laplace_sample(module, mode={"a": 3.0}, seed=1)
+    fit = stanimport.laplace_sample(module, mode={"a": 3.0, "b": 5.0}, seed=1, draws=5)
+    np.testing.assert_allclose(fit.info["mode"], [3, 5])
+
+
+@pytest.mark.parametrize("point", [[1j, 0], ["a", 0], [None, 0]])
+def test_points_that_are_none(point):
+    density = LogProb(stanimport.loads("parameters { vector[2] x; } model { x ~ normal(0, 1); }"))
+    for function in (density.at, density.constrain):
+        with pytest.raises(options.OptionError, match="an unconstrained point must"):
+            function(point)
 
 
 def test_laplace_at_the_mode_of_other_data():

@@ -1,5 +1,6 @@
 """`generate_quantities` for draws of other programs and from elsewhere: what Stan refuses is refused, or NaN."""
 import numpy as np
+import pandas as pd
 import pytest
 
 import stanimport
@@ -42,3 +43,24 @@ def test_draws_of_which_transformed_parameters_are_rejected_have_no_quantities()
       generated quantities { real q = 2 * t; }""", name="rejected")
     made = stanimport.generate_quantities(program, previous_fit=DRAWS)
     np.testing.assert_array_equal(made.stan_variable("q"), [1.0, np.nan, np.nan, 2.0])
+
+
+GIVEN = stanimport.loads("parameters { real a; vector[2] b; } model { a ~ normal(0, 1); b ~ normal(a, 1); } "
+                         "generated quantities { real q = a; }", name="given")  # fmt: skip
+FRAME = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b[1]": [1.0, 2.0, 3.0], "b[2]": [1.0, 2.0, 3.0]})
+
+
+@pytest.mark.parametrize("draws, told", [
+    ({"a": np.array([1j, 2]), "b": np.ones((2, 2))}, "draws of a must be real, not complex"),
+    ({"a": [1, 2], "b": [[1, 2], [1]]}, "b is ragged"),
+    ({"a": ["x", "y"], "b": np.ones((2, 2))}, "a must hold numbers, not 'x'"),
+    ({"a": [None, 1.0], "b": np.ones((2, 2))}, "a must hold numbers, not None"),
+    (FRAME.assign(a=1j), "a must be one column of real numbers"),
+    (FRAME.assign(note="x"), "note must hold numbers"),
+    (FRAME.assign(**{"b[x]": 1.0}), "the column b\\[x\\] is none of CmdStan's"),
+    (pd.concat([FRAME, FRAME["a"]], axis=1), "a must be one column"),
+    (FRAME.set_axis(range(3), axis=1), "the draws lack parameter a"),
+])  # fmt: skip
+def test_draws_that_are_no_numbers_of_the_parameters(draws, told):
+    with pytest.raises(StanDataError, match=told):
+        stanimport.generate_quantities(GIVEN, previous_fit=draws, seed=1)

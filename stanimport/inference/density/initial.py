@@ -236,9 +236,9 @@ def _parts(array: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
 
 
 def verify_all(posterior: HasParameters, values: Mapping[str, object]) -> None:
-    """Raise StanDataError unless there is a value for every parameter."""
-    there = checked(posterior, values)
-    missing = next((n for n in posterior.names if n not in there), None)
+    """Raise StanDataError unless there is a value for every parameter that has components."""
+    there, shapes = checked(posterior, values), posterior.constrained_shapes
+    missing = next((n for n in posterior.names if n not in there and 0 not in shapes[n]), None)
     if missing is not None:
         raise StanDataError(f"the values lack parameter {missing.removesuffix('.real')}", missing)
 

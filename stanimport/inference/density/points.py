@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from stanlib.given import NoNumbersError, numbers_of
+
 from .. import options, tuples
 from ..io.data import read_data
 from . import initial, remembered
@@ -89,10 +91,16 @@ class LogProb:
         return initial.unconstrained(self.posterior, values) if self.size else np.zeros(0)
 
     def _checked(self, point: object) -> np.ndarray:
-        array = np.asarray(point, float)
+        """An unconstrained point as an array. Raises OptionError."""
+        try:
+            array = numbers_of(point)
+        except NoNumbersError as e:
+            raise options.OptionError(f"an unconstrained point {e}") from None
+        if np.iscomplexobj(array):
+            raise options.OptionError("an unconstrained point must be real, not complex")
         if array.shape != (self.size,):
             raise options.OptionError(f"an unconstrained point has shape ({self.size},), not {array.shape}")
-        return array
+        return array.astype(float)
 
     def _constraining(self) -> Program | Executable:
         return self.posterior.prepared(("constrain",), lambda p: p.compiled(p.constrain, p.blank))

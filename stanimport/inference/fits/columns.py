@@ -182,7 +182,7 @@ def arrays_of(names: Sequence[str], values: np.ndarray) -> dict[str, np.ndarray]
     """Arrays (chains, draws, ...) by name, from columns called as by CmdStan (`theta.1.2`) or here (`theta[1,2]`).
 
     Raises:
-        StanDataError: if components of a variable are missing.
+        StanDataError: if components of a variable are missing, and for indices that are none.
     """
     places: dict[str, list[tuple[tuple[int, ...], str, int]]] = {}
     for at, name in enumerate(names):
@@ -199,6 +199,8 @@ def _parsed(name: str) -> tuple[str, tuple[int, ...], str]:
         head, *rest = segment.split(".")
         leaf = f"{leaf}.{head}" if leaf else head
         part = rest.pop() if rest and rest[-1] in ("real", "imag") else part
+        if not all(i.isdecimal() for i in rest):
+            raise StanDataError(f"the column {name} is none of CmdStan's: its indices are no integers", name)
         index += [int(i) - 1 for i in rest]
     return leaf, tuple(index), part
 

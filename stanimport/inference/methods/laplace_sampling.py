@@ -40,8 +40,8 @@ def laplace_sample(
 
     Args:
         module, data, seed, inits, networks: as for `sample`.
-        mode: where to expand: a fit by `optimize` with the same `jacobian`, its path, or a dict of values; found if
-            None.
+        mode: where to expand: a fit by `optimize` with the same `jacobian`, its path, or a dict of all parameters;
+            found if None.
         draws: how many.
         jacobian: whether the mode and the Hessian are those of the unconstrained parameters' density.
 
@@ -118,6 +118,7 @@ def _mode(posterior: Posterior, mode: object, inits: object, seed: int, jacobian
         (values,) = initial.per_chain(mode, 1, seed, "mode")
         if not isinstance(values, Mapping):
             raise options.OptionError(f"mode must be a fit by optimize, its path, or a dict of values, not {mode!r}")
+        initial.verify_all(posterior, values)
         point = initial.unconstrained(posterior, values)
         if isinstance(mode, Result):
             _verify_mode(posterior, mode, point, jacobian)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from stanlib.errors import StanDataError
+from stanlib.given import NoNumbersError, numbers_of
 
 from ...errors import StanWarning, warn
 from .. import nested, options, tuples
@@ -186,10 +187,9 @@ def _draws_of(previous: Any) -> Fit | Mapping[str, object]:
     if dataset is not None:
         return {str(n): _in_order(str(n), dataset[n]) for n in dataset.data_vars}
     if hasattr(previous, "columns"):
-        names = [c for c in map(str, previous.columns) if not c.endswith("__")]
-        return arrays_of(names, np.asarray(previous[names].to_numpy(), float)[None])
+        return _of_columns(previous)
     if isinstance(previous, Mapping):
-        return {n: np.asarray(v)[None] for n, v in tuples.unpack(dict(previous)).items()}
+        return {n: _numbers(n, v)[None] for n, v in tuples.unpack(dict(previous)).items()}
     raise TypeError("previous_fit must be a fit, the path of a saved fit or of CSV files, or draws of the parameters")
 
 
@@ -197,6 +197,23 @@ def _dataset(previous: Any) -> Any:
     """The draws that ArviZ or xarray holds; None if it is neither's."""
     group = getattr(previous, "posterior", None)  # of ArviZ, or xarray's tree of its groups
     return group if group is not None else previous if hasattr(previous, "data_vars") else None
+
+
+def _of_columns(frame: Any) -> dict[str, np.ndarray]:
+    """The draws in a DataFrame, whose rows are those of one chain."""
+    names = {str(c): c for c in frame.columns if not str(c).endswith("__")}
+    values = {n: _numbers(n, frame[c].to_numpy()) for n, c in names.items()}
+    for name, column in values.items():
+        if column.ndim != 1 or np.iscomplexobj(column):
+            raise StanDataError(f"{name} must be one column of real numbers", name)
+    return arrays_of([*names], np.stack([v.astype(float) for v in values.values()], axis=-1)[None]) if names else {}
+
+
+def _numbers(name: str, given: object) -> np.ndarray:
+    try:
+        return numbers_of(given)
+    except NoNumbersError as e:
+        raise StanDataError(f"{name} {e}", name) from None
 
 
 def _in_order(name: str, values: Any) -> np.ndarray:
@@ -278,14 +295,13 @@ def _with_empty(found: Result, posterior: Posterior | Remembered) -> Result:
 def _parameters(draws: Any, posterior: Posterior) -> dict[str, np.ndarray]:
     """The draws of the parameters, (chains, draws, ...) each, by site."""
     values = posterior.of_draws(draws.variables if isinstance(draws, Fit) else draws)
+    first = next(iter(values), "")
     for name, shape in posterior.constrained_shapes.items():
-        if values[name].shape[2:] != shape:
-            raise StanDataError(
-                f"draws of {name} must have shape {shape} for these data, not {values[name].shape[2:]}", name
-            )
-    counts = {n: np.shape(v)[:2] for n, v in values.items()}
-    first = next(iter(counts), "")
-    for name, count in counts.items():
-        if len(count) < 2 or count != counts[first]:
+        lead, own = values[name].shape[:2], values[name].shape[2:]
+        if own != shape:
+            raise StanDataError(f"draws of {name} must have shape {shape} for these data, not {own}", name)
+        if len(lead) < 2 or lead != values[first].shape[:2]:
             raise StanDataError(f"{name} must have as many draws as {first}, an array (draws, ...) each", name)
+        if np.iscomplexobj(values[name]):
+            raise StanDataError(f"draws of {name} must be real, not complex", name)
     return {n: np.asarray(v) for n, v in values.items()}
