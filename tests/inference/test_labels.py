@@ -79,3 +79,22 @@ def test_all_parameters_have_as_many_draws(draws):
     given = {"x": np.zeros((3, 2)), "m": draws}
     with pytest.raises(stanimport.StanDataError, match="m must have"):
         stanimport.generate_quantities(stanimport.loads(MATRICES), previous_fit=given, seed=1)
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_times_are_called_by_their_dates(unit):
+    """Those of nanoseconds, the only ones of pandas before 3, too."""
+    days = pd.DatetimeIndex(["2020-01-02", "2020-01-01", "2020-01-03"], name="day").as_unit(unit)
+    given = {"N": 3, "y": Y.set_axis(days), "s": ERRORS.set_axis(days)}
+    fit = stanimport.sample(stanimport.loads(QUANTITIES), given, **FEW)
+    assert fit.coords["day"][0] == "2020-01-02 00:00:00" and "theta[2020-01-01 00:00:00]" in fit.summary().index
+    draws = fit.draws_xr().assign_coords(day=days[::-1])
+    with pytest.raises(stanimport.StanDataError, match="theta and the data have the same day in different orders"):
+        stanimport.generate_quantities(fit.module, given, previous_fit=draws, seed=1)
+
+
+def test_names_that_are_no_numbers_are_in_one_order():
+    index = pd.Index([1.5, np.nan, 2.5], name="dose")
+    given = {"N": 3, "y": Y.set_axis(index), "s": ERRORS.set_axis(index)}
+    fit = stanimport.sample(stanimport.loads(PROGRAM), given, **FEW)
+    assert fit.dims["theta"] == ("dose",) and "theta[nan]" in fit.summary().index

@@ -77,7 +77,7 @@ def of_data(
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, list[Any]]]:
     """The dimensions of variables whose sizes data have names for, and the coordinates; not of data of some sizes."""
     found = list(_sizes(program, data, without))
-    known = {size: label for size, label in found if all(label == other for s, other in found if s == size)}
+    known = {size: label for size, label in found if all(_are_equal(label, other) for s, other in found if s == size)}
     variables = [v for block in _BLOCKS for v in getattr(program, block)]
     taken = {v.name for v in variables}
     known = {size: label for size, label in known.items() if label[0] not in taken}
@@ -109,7 +109,12 @@ def verify_same_order(
 
 
 def _differ_in_order(names: Sequence[object], others: Sequence[object]) -> bool:
-    return names != others and sorted(names, key=repr) == sorted(others, key=repr)
+    return not _are_equal(names, others) and sorted(map(repr, names)) == sorted(map(repr, others))
+
+
+def _are_equal(one: object, other: object) -> bool:
+    """Whether names are the same; what is no number is the same as itself, which it does not equal."""
+    return one == other or repr(one) == repr(other)
 
 
 def _carries_names(data: object) -> bool:
@@ -163,7 +168,7 @@ def _given(data: Any, name: str) -> object:
 def _axes(value: object) -> Sequence[Label | None]:
     """The label of each axis of what was given for a variable; None where it has none."""
     if hasattr(value, "dims") and hasattr(value, "coords"):  # xarray
-        return [(str(d), _plain(value.coords[d].values)) if d in value.coords else None for d in value.dims]
+        return [(str(d), plain(value.coords[d].values)) if d in value.coords else None for d in value.dims]
     indices = (getattr(value, "index", None), getattr(value, "columns", None))
     return [_of_index(i) for i in indices if i is not None and not callable(i)]
 
@@ -171,9 +176,14 @@ def _axes(value: object) -> Sequence[Label | None]:
 def _of_index(index: object) -> Label | None:
     """The label of a pandas index that has a name."""
     name = getattr(index, "name", None)
-    return None if name is None or getattr(index, "nlevels", 1) > 1 else (str(name), _plain(np.asarray(index)))
+    return None if name is None or getattr(index, "nlevels", 1) > 1 else (str(name), plain(np.asarray(index)))
 
 
-def _plain(values: np.ndarray) -> list[Any]:
-    """Coordinates as Python's numbers and texts, which files can hold."""
+def plain(values: np.ndarray) -> list[Any]:
+    """Coordinates as Python's numbers and texts, which files can hold.
+
+    Python has times of microseconds; of nanoseconds, as pandas has most, NumPy would make numbers.
+    """
+    if values.dtype.kind in "mM":
+        values = values.astype(f"{values.dtype.kind}8[us]")
     return [v if isinstance(v, (int, float, str)) else str(v) for v in values.tolist()]

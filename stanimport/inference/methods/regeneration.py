@@ -19,7 +19,7 @@ from ..density.quantities import generated, inside, shapes_of_draw
 from ..fits import integers, stan_csv
 from ..fits.columns import arrays_of
 from ..fits.fit import Fit
-from ..fits.labels import labelled, verify_same_order
+from ..fits.labels import labelled, plain, verify_same_order
 from ..fits.result import Result, declared
 from ..fits.storage import SUFFIXES
 from ..io.data import read_data
@@ -241,7 +241,7 @@ def _verify_names(program: Program, draws: object, previous: object, data: objec
         verify_same_order(program, draws.dims, draws.coords, data)
     elif dataset is not None:
         dims = {str(n): [a for a in dataset[n].dims if a not in _OF_DRAWS] for n in dataset.data_vars}
-        coords = {str(a): at.values.tolist() for a, at in dataset.coords.items() if a not in _OF_DRAWS}
+        coords = {str(a): plain(at.values) for a, at in dataset.coords.items() if a not in _OF_DRAWS}
         verify_same_order(program, dims, coords, data)
 
 
