@@ -64,3 +64,8 @@ FRAME = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b[1]": [1.0, 2.0, 3.0], "b[2]": [1.
 def test_draws_that_are_no_numbers_of_the_parameters(draws, told):
     with pytest.raises(StanDataError, match=told):
         stanimport.generate_quantities(GIVEN, previous_fit=draws, seed=1)
+
+
+def test_columns_may_be_called_as_groups_of_arviz():
+    made = stanimport.generate_quantities(GIVEN, previous_fit=FRAME.assign(posterior=0.0), seed=1)
+    assert made.stan_variable("q").tolist() == [1.0, 2.0, 3.0]

@@ -195,8 +195,8 @@ def _draws_of(previous: Any) -> Fit | Mapping[str, object]:
 
 def _dataset(previous: Any) -> Any:
     """The draws that ArviZ or xarray holds; None if it is neither's."""
-    group = getattr(previous, "posterior", None)  # of ArviZ, or xarray's tree of its groups
-    return group if group is not None else previous if hasattr(previous, "data_vars") else None
+    group = getattr(previous, "posterior", None)  # of ArviZ, or xarray's tree of its groups; a column may be called so
+    return next((g for g in (group, previous) if hasattr(g, "data_vars")), None)
 
 
 def _of_columns(frame: Any) -> dict[str, np.ndarray]:
