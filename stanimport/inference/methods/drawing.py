@@ -156,7 +156,7 @@ def _sampler_of(
     posterior: Posterior, chosen: Mapping[str, Any]
 ) -> tuple[Callable[[np.ndarray], Draws], NutsSampler | None]:
     """A function from starting points to draws, whose compilation has begun; and the sampler, if it is our own."""
-    metric = _metric(posterior, chosen)
+    metric = _metric(posterior, chosen["metric"], chosen["chains"], chosen["method"])
     refuse(chosen["method"], chosen, metric)
     settings = _settings(chosen, metric.kind)
     if chosen["method"] in _OF_OTHERS:
@@ -177,9 +177,9 @@ def _sampler_of(
     return lambda points: chains_of.run(sampler, points, streams, workers, show), own
 
 
-def _metric(posterior: Posterior, chosen: Mapping[str, Any]) -> Choice:
+def _metric(posterior: Posterior, metric: object, chains: int, method: str) -> Choice:
     """The metric that was asked for, its parameters in the order of points."""
-    given = metrics_of(chosen["metric"], posterior.size, chosen["chains"], chosen["method"])
+    given = metrics_of(metric, posterior.size, chains, method)
     if given.start is None:
         return given
     of_chains = isinstance(given.start, list)

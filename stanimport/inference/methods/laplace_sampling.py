@@ -74,7 +74,7 @@ def laplace_sample(
     center = _mode(posterior, mode, inits, chosen, jacobian)
     factor = _factor(-np.asarray(hessian(center)))
     if mode is not None:
-        _warn_of_slope(posterior.gradient(jacobian)(center)[1], factor)
+        _warn_of_slope(np.asarray(posterior.gradient(jacobian)(center)[1]), factor)
     points, log_q = _normal(center, factor, draws, chosen)
     log_p = np.asarray(densities(points))
     stats = {"lp__": log_p[None], "log_p__": log_p[None], "log_q__": log_q[None]}
@@ -151,12 +151,12 @@ def _factor(precision: np.ndarray) -> np.ndarray:
         raise ValueError("the Hessian is not negative definite at the mode: there is no normal approximation") from None
 
 
-def _warn_of_slope(gradient: Any, factor: np.ndarray) -> None:
+def _warn_of_slope(gradient: np.ndarray, factor: np.ndarray) -> None:
     """Warn where a step by the Hessian promises to gain: there the normal law would be about a point that is no mode.
 
     So it is with the mode that was found for other data.
     """
-    promised = 0.5 * float(np.square(scipy.linalg.solve_triangular(factor, np.asarray(gradient), lower=True)).sum())
+    promised = 0.5 * float(np.square(scipy.linalg.solve_triangular(factor, gradient, lower=True)).sum())
     if promised > _RISES:
         told = f"is not the mode of this posterior: the log density still rises by about {promised:.2g}"
         warn(f"the mode that was given {told}, and the draws are about another point than its mode", StanWarning)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from stanlib.errors import StanDataError
-from stanlib.given import NoNumbersError, numbers_of
 
 from ...errors import StanWarning, warn
 from .. import nested, options, tuples
@@ -17,13 +16,13 @@ from ..density import initial, remembered
 from ..density.conditioned import remembered_or_new
 from ..density.quantities import generated, inside, shapes_of_draw
 from ..fits import integers, stan_csv
-from ..fits.columns import arrays_of
 from ..fits.fit import Fit
-from ..fits.labels import labelled, plain, verify_same_order
+from ..fits.labels import labelled, verify_same_order
 from ..fits.result import Result, declared
 from ..fits.storage import SUFFIXES
 from ..io.data import read_data
 from ..modules import for_numpyro, module_of, plain_module_of, with_saved_weights
+from . import given_draws
 
 if TYPE_CHECKING:
     from stanlib.metadata import Program, Variable
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["from_csv", "generate_quantities"]
 AT_TOP = ["from_csv", "generate_quantities"]
-_OF_DRAWS = ("chain", "draw", "sample")  # ArviZ's dimensions of draws
 
 
 @labelled
@@ -82,7 +80,7 @@ def generate_quantities(
     chosen = options.seed_or_new(seed)
     inputs = draws.data if data is None and isinstance(draws, Fit) else read_data(data)
     translated = for_numpyro(_module(module, draws, networks))
-    _verify_names(translated.stan, draws, previous_fit, data)
+    verify_same_order(translated.stan, *_names(draws, previous_fit), data)
     wanted = options.wanted(translated.stan, keep, leave_out)
     if data is None:
         inputs = {n: inputs[n] for n in translated.stan.names("data") if n in inputs}
@@ -183,66 +181,16 @@ def _draws_of(previous: Any) -> Fit | Mapping[str, object]:
             return from_csv(previous)
     if isinstance(previous, Fit):
         return previous
-    dataset = _dataset(previous)
-    if dataset is not None:
-        return {str(n): _in_order(str(n), dataset[n]) for n in dataset.data_vars}
-    if hasattr(previous, "columns"):
-        return _of_columns(previous)
-    if isinstance(previous, Mapping):
-        return {n: _numbers(n, v)[None] for n, v in tuples.unpack(dict(previous)).items()}
-    raise TypeError("previous_fit must be a fit, the path of a saved fit or of CSV files, or draws of the parameters")
+    found = given_draws.arrays(previous)
+    if found is None:
+        told = "a fit, the path of a saved fit or of CSV files, or draws of the parameters"
+        raise TypeError(f"previous_fit must be {told}")
+    return found
 
 
-def _dataset(previous: Any) -> Any:
-    """The draws that ArviZ or xarray holds; None if it is neither's."""
-    group = getattr(previous, "posterior", None)  # of ArviZ, or xarray's tree of its groups; a column may be called so
-    return next((g for g in (group, previous) if hasattr(g, "data_vars")), None)
-
-
-def _of_columns(frame: Any) -> dict[str, np.ndarray]:
-    """The draws in a DataFrame, whose rows are those of one chain."""
-    names = {str(c): c for c in frame.columns if not str(c).endswith("__")}
-    values = {n: _numbers(n, frame[c].to_numpy()) for n, c in names.items()}
-    for name, column in values.items():
-        if column.ndim != 1 or np.iscomplexobj(column):
-            raise StanDataError(f"{name} must be one column of real numbers", name)
-    return arrays_of([*names], np.stack([v.astype(float) for v in values.values()], axis=-1)[None]) if names else {}
-
-
-def _numbers(name: str, given: object) -> np.ndarray:
-    try:
-        return numbers_of(given)
-    except NoNumbersError as e:
-        raise StanDataError(f"{name} {e}", name) from None
-
-
-def _in_order(name: str, values: Any) -> np.ndarray:
-    """The draws of a variable, (chains, draws, ...), wherever xarray has its axes.
-
-    ArviZ numbers those without names of their own, and `arviz.extract` puts all chains together, as samples.
-
-    Raises:
-        StanDataError: if it is not said which axes are those of chains and draws.
-    """
-    lead = ["sample"] if "sample" in values.dims else ["chain", "draw"]
-    if not {*lead} <= {*values.dims}:
-        raise StanDataError(f"draws of {name} need the dimensions chain and draw, or sample, not {values.dims}", name)
-    axes = [a for a in values.dims if a not in lead]
-    numbered = {i: f"{name}_dim_{i}" for i in range(len(axes)) if f"{name}_dim_{i}" in axes}
-    others = iter([a for a in axes if a not in numbered.values()])
-    ordered = values.transpose(*lead, *(numbered.get(i) or next(others) for i in range(len(axes)))).values
-    return np.asarray(ordered if len(lead) == 2 else ordered[None])
-
-
-def _verify_names(program: Program, draws: object, previous: object, data: object) -> None:
-    """Raise StanDataError for data whose rows have the names of the draws' components in another order."""
-    dataset = _dataset(previous)
-    if isinstance(draws, Fit):
-        verify_same_order(program, draws.dims, draws.coords, data)
-    elif dataset is not None:
-        dims = {str(n): [a for a in dataset[n].dims if a not in _OF_DRAWS] for n in dataset.data_vars}
-        coords = {str(a): plain(at.values) for a, at in dataset.coords.items() if a not in _OF_DRAWS}
-        verify_same_order(program, dims, coords, data)
+def _names(draws: object, previous: object) -> given_draws.Names:
+    """The dimensions of draws and their coordinates."""
+    return (draws.dims, draws.coords) if isinstance(draws, Fit) else given_draws.names(previous)
 
 
 def from_csv(paths: object, *, module: object = None, data: object = None) -> Fit:
