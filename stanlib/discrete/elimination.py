@@ -152,7 +152,7 @@ class Elimination:
             question.added.get(v.name if i < self.problem.declared else "", np.zeros((v.lower.size, kind)))
             for i, v in enumerate(self.problem.variables) if v.lower.size and v.values == kind
         ]  # fmt: skip
-        self.xp = namespace((*parts, *(f.table for f in self.factors)))
+        self.xp = namespace((*parts, *question.added.values(), *(f.table for f in self.factors)))
         added = self.xp.concatenate([*self.xp.convert(tuple(parts))])
         self._count(at_known(self.xp, added, known))
         single.add(self.xp, np.arange(len(data)), self.xp.get(added, (np.flatnonzero(known < 0),)))

@@ -64,3 +64,13 @@ def test_names_of_other_variables_are_refused(chain):
         chain[0].discrete_probabilities("stat")
     with pytest.raises(ValueError, match="no discrete parameter 'sigma'"):
         chain[0].most_probable("sigma")
+
+
+def test_probabilities_where_data_alone_are_in_the_terms():
+    """Variables with other numbers of values, in terms that no continuous parameter changes."""
+    program = """parameters { real m; array[2] int<lower=0, upper=1> z; array[2] int<lower=1, upper=3> w; }
+      model { m ~ std_normal(); z[1] ~ bernoulli(0.2); w[1] ~ categorical([0.5, 0.2, 0.3]'); }"""
+    fit = stanimport.generate_quantities(stanimport.loads(program), {}, previous_fit={"m": [0.0, 1.0]}, seed=1)
+    np.testing.assert_allclose(fit.discrete_probabilities("z"), [[0.8, 0.2], [0.5, 0.5]], rtol=1e-12)
+    np.testing.assert_allclose(fit.discrete_probabilities("w"), [[0.5, 0.2, 0.3], [1 / 3] * 3], rtol=1e-12)
+    assert fit.most_probable("z")[:, 0].tolist() == [0, 0] and fit.most_probable("w")[:, 0].tolist() == [1, 1]
