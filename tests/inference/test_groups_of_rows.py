@@ -43,6 +43,37 @@ def test_what_is_not_known_of_every_row(statement):
         left_out(statement, {"chains": 1, "iter_warmup": 5, "iter_sampling": 5})
 
 
+SQUARE = """data {{ int N; int M; array[N] int g; array[M] int h; {declared} y; }} parameters {{ real a; }}
+model {{ a ~ normal(0, 1); {statement} }}"""
+VECTORS, TABLE = "array[N] vector[M]", "matrix[N, M]"
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("declared", "statement", "axes"), [
+    (VECTORS, "y ~ multi_normal(rep_vector(a, M), identity_matrix(M));", (0,)),
+    (VECTORS, "for (n in 1:N) y[n] ~ multi_normal(rep_vector(a, M), identity_matrix(M));", (0,)),
+    (TABLE, "for (m in 1:M) y[, m] ~ multi_normal(rep_vector(a, N), identity_matrix(N));", (1,)),
+    (TABLE, "for (m in 1:M) y[, M + 1 - m] ~ multi_normal(rep_vector(a, N), identity_matrix(N));", (1,)),
+    (TABLE, "to_vector(y) ~ normal(a, 1);", (0, 1)),
+    (TABLE, "for (m in 1:M) y[1, m] ~ normal(a, 1); to_vector(y[2:]) ~ normal(a, 1);", (0, 1)),
+    (TABLE, "exp(y[1]) ~ normal(a, 1); to_vector(y[2:]) ~ normal(a, 1);", ()),  # of expressions no place is known
+])  # fmt: skip
+def test_rows_and_columns_of_which_there_are_as_many(declared, statement, axes):
+    """The log densities of rows were taken for those of columns."""
+    y = np.array([[0.1, 0.7, -1.2], [1.5, -0.4, 0.2], [-0.3, 2.0, 0.9]])
+    data, module = {"N": 3, "M": 3, "g": [1, 2, 2], "h": [1, 1, 2], "y": y}, SQUARE.format(**locals())
+    fixed = {"chains": 1, "iter_sampling": 2, "fixed_param": True, "inits": {"a": 0.3}}
+    for axis, groups in enumerate("gh"):
+        if axis in axes:
+            left = stanimport.leave_groups_out(stanimport.loads(module), data, groups, seed=1, sampling=fixed)
+            lines = stats.norm.logpdf(y, 0.3).sum(1 - axis)
+            wanted = {k: lines[np.array(data[groups]) == k].sum() for k in (1, 2)}
+            assert left.by_group == pytest.approx(wanted)
+        else:
+            with pytest.raises(stanimport.StanError, match="is not known for every row"):
+                stanimport.leave_groups_out(stanimport.loads(module), data, groups, seed=1, sampling=fixed)
+
+
 def test_fits_that_fail_warn_of_no_numbers():
     """Of two groups the fits ask for rows that are gone."""
     program = stanimport.loads("""

@@ -61,6 +61,31 @@ def test_groups_of_one_size(order):
     assert np.all(np.abs(fit.posterior_predictive(seed=1).stan_variable("y") - M) < 6 * S)
 
 
+@pytest.mark.parametrize(
+    ("declared", "statement", "axis"),
+    [("matrix[2, N]", "for (n in 1:N) y[, order[n]] ~ {};", 0),
+     ("array[3] matrix[2, 2]", "for (k in 1:2) for (j in 1:J) y[j][, k] ~ {};", 1),
+     ("array[3, 2] vector[2]", "for (j in 1:J) for (k in 1:2) y[J + 1 - j, k] ~ {};", 2),
+     ("array[3, 2, 2] real", "for (k in 1:2) for (j in 1:J) to_vector(y[j, , k]) ~ {};", 1)],
+)  # fmt: skip
+def test_columns_in_another_order(declared, statement, axis):
+    """Each has one log density, which stands where it does in the data."""
+    values = np.arange(12).reshape((2, 6) if axis == 0 else (3, 2, 2)) / 10
+    text = PROGRAM.format(body=statement.format("multi_normal([m, m]', s^2 * identity_matrix(2))"))
+    fit = _fit(stanimport.loads(text.replace("vector[N] y", f"{declared} y")), y=values)
+    np.testing.assert_allclose(likelihood_of(fit)["y"], stats.norm.logpdf(values, M, S).sum(axis))
+
+
+@pytest.mark.parametrize("order", [[1, 3, 2, 4, 5, 6], [6, 2, 1, 4, 3, 5]])
+def test_groups_of_numbers_that_stand_apart(order):
+    """Each stands where its first number does."""
+    fit = fit_of("for (j in 1:3) y[order[(2 * j - 1):(2 * j)]] ~ multi_normal([m, m]', s^2 * identity_matrix(2));",
+                 order=order)  # fmt: skip
+    pairs = np.sort(np.array(order).reshape(3, 2) - 1, axis=1)
+    pairs = pairs[np.argsort(pairs[:, 0])]
+    assert likelihood_of(fit) == {"y": pytest.approx(stats.norm.logpdf(np.array(DATA["y"])[pairs], M, S).sum(1))}
+
+
 CARRIED = ("real h = 0; for (j in 1:{}) {{ h = 0.5 * h + m; {} ~ multi_normal([m + 0 * h, m]', "
            "s^2 * identity_matrix(2)); }}")  # fmt: skip
 

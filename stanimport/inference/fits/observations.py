@@ -22,7 +22,7 @@ from ..density.posterior import Posterior, log_prob
 from ..modules import anew, for_numpyro, observing_apart, told_apart
 from ..precision import TRACING, double_precision
 from .discrete import observing
-from .positions import UNORDERED, in_order, is_observation, moved_expressions, positions, rows_of, variable_of
+from .positions import UNORDERED, cells, in_order, is_observation, moved_expressions, positions, variable_of
 from .prior_draws import NoPriorError, prior_draws
 from .replications import ReplicationWarning, Replicator, over_draws, warn_of_others, warn_of_outside
 from .summed import summed
@@ -54,7 +54,7 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
     """
     posterior = posterior_of(fit)
     with marked():
-        every, places = _by_site(posterior, fit.variables, fit.seed)
+        every, places = log_densities(posterior, fit.variables, fit.seed)
     parts = _parts(fit, {n: _width(v) - _width(_present(v)) for n, v in every.items()}, places)
     known = {n: _present(v) for n, v in _together(fit, posterior, every, places).items()}
     own = fit.variables.get("log_lik")
@@ -214,24 +214,11 @@ def _sites(fit: Result) -> Sites:
 
 def log_densities(
     posterior: Posterior, draws: Mapping[str, np.ndarray], seed: int
-) -> tuple[dict[str, np.ndarray], set[str]]:  # fmt: skip
-    """The same for draws of parameters, maybe given other data, and the sites of which it is not known in which order.
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray | str]]:  # fmt: skip
+    """The same for draws of parameters, maybe given other data, and where in these the observations of each site stand.
 
     Those of a site that observes a whole variable, in whatever order, stand in the variable's own.
     """
-    found, places = _by_site(posterior, draws, seed)
-    return found, {n for n in found if _is_moved(places.get(n))}
-
-
-def _is_moved(where: object) -> bool:
-    """Whether what is observed stands in another order than the data's, as far as that is known."""
-    return where is UNORDERED or isinstance(where, np.ndarray) and bool((np.diff(where.ravel()) <= 0).any())
-
-
-def _by_site(
-    posterior: Posterior, draws: Mapping[str, np.ndarray], seed: int
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray | str]]:
-    """The same, and where in the data the observations of each site stand, in the order in which they are here."""
     places: dict[str, np.ndarray | str] = {}
 
     def densities(key: jax.Array, trace: Mapping[str, Any]) -> dict[str, object]:
@@ -241,9 +228,8 @@ def _by_site(
 
     made = over_draws(posterior, draws, densities, seed, 3)
     data: dict[str, Any] = {n: posterior.inputs.get(variable_of(n, posterior.program)) for n in made}
-    ordered = {n: in_order(v, places.get(n), data[n]) for n, v in made.items()}
-    moved = {n: np.arange(np.size(data[n])).reshape(np.shape(data[n])) for n in made if ordered[n] is not made[n]}
-    return ordered, {**places, **moved}
+    ordered = {n: in_order(v, places[n], data[n]) for n, v in made.items()}
+    return {n: v for n, (v, _) in ordered.items()}, {n: where for n, (_, where) in ordered.items()}
 
 
 def _together(
@@ -257,7 +243,7 @@ def _together(
     if len({variable_of(n, posterior.program) for n in joined}) == len(joined):
         return joined
     with marked(in_place=True):
-        again = _joined(_by_site(posterior, fit.variables, fit.seed)[0], {}, posterior)
+        again = _joined(log_densities(posterior, fit.variables, fit.seed)[0], {}, posterior)
     several = {n for n in every if n not in again and n in joined}
     whole = {variable_of(n, posterior.program) for n in several}
     return {n: again.get(n, v) if variable_of(n, posterior.program) in whole else v
@@ -286,7 +272,7 @@ def _whole(
     terms: Mapping[str, np.ndarray], places: Mapping[str, np.ndarray | str], datum: Any
 ) -> np.ndarray | None:
     """Those of one variable as one array, None where they are no parts of one."""
-    known = {n: w for n in terms if (w := rows_of(places.get(n), terms[n].shape[2:], np.shape(datum))) is not None}
+    known = {n: w for n in terms if (w := cells(places.get(n), terms[n].shape[2:], np.shape(datum))) is not None}
     if len(known) == len(terms) and len({heads for _, heads in known.values()}) == 1:
         rows = np.empty(next(iter(known.values()))[1])
         if (made := _by_places(rows, [(w, terms[n]) for n, (w, _) in known.items()])) is not None:

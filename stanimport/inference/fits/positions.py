@@ -125,13 +125,13 @@ def _as_told(where: np.ndarray | str, law: object, is_told: bool, datum: np.ndar
 def _is_known(where: np.ndarray, own: tuple[int, ...], datum: np.ndarray) -> bool:
     """Whether log densities of shape `own` of several numbers each can be put in the order of the data.
 
-    Not if a number is in two of them; rows can be, others are where they come one after the other.
+    Not if a number is in two of them; of a part of the data only its rows or columns, or what comes in order.
     """
     if where.shape == own:
         return True
     first = where.reshape(*own, -1)[..., 0].ravel() if where.size else where
-    alone = np.unique(where).size == where.size
-    return alone and (rows_of(where, own, datum.shape) is not None or bool((np.diff(first) > 0).all()))
+    alone, is_all = np.unique(where).size == where.size, where.size == datum.size
+    return alone and (is_all or cells(where, own, datum.shape) is not None or bool((np.diff(first) > 0).all()))
 
 
 def moved_expressions(
@@ -309,31 +309,45 @@ def assembled(datum: Any, pieces: Mapping[str, tuple[np.ndarray, np.ndarray]]) -
     return flat.reshape(*head, *np.shape(datum))
 
 
-def rows_of(
+def cells(
     where: object, own: tuple[int, ...], shape: tuple[int, ...]
 ) -> tuple[np.ndarray, tuple[int, ...]] | None:  # fmt: skip
-    """Which rows of a datum of a shape log densities of shape `own` are of, and the shape of all its rows.
+    """Which part of a datum of a shape each log density, of the shape `own`, is of, and the sizes of the parts' axes.
 
-    None where they are of no whole rows, as those of the columns of a matrix are.
+    Parts are the rows, or what stands at one place along some axes, as columns do. None where they are neither.
     """
     if not isinstance(where, np.ndarray) or where.shape[: len(own)] != own or not where.size:
         return None
-    rows, size = where.reshape(*own, -1), math.prod(shape)
-    width = rows.shape[-1]
-    if size % width or (rows[..., :1] % width).any() or (rows != rows[..., :1] + np.arange(width)).any():
+    parts, event, size = where.reshape(math.prod(own), -1), where.shape[len(own) :], math.prod(shape)
+    width = parts.shape[1]
+    if size % width == 0 and not (parts[:, :1] % width).any() and (parts == parts[:, :1] + np.arange(width)).all():
+        axes = range(len(shape) + 1)
+        kept = [i for i in axes if shape[i:] == event] or [i for i in axes if math.prod(shape[i:]) == width]
+        heads = shape[: kept[0]] if kept else (size // width,)  # parts of a vector are rows of no array
+        return (parts[:, 0] // width).reshape(own), heads
+    fixed = [(n, at[:, 0]) for n, at in zip(shape, np.unravel_index(parts, shape)) if (at == at[:, :1]).all()]
+    heads = tuple(n for n, _ in fixed)
+    if not heads or math.prod(heads) * width != size:
         return None
-    event, axes = where.shape[len(own) :], range(len(shape) + 1)
-    kept = [i for i in axes if shape[i:] == event] or [i for i in axes if np.prod(shape[i:], dtype=int) == width]
-    heads = shape[: kept[0]] if kept else (size // width,)  # parts of a vector are rows of no array
-    return rows[..., 0] // width, heads
+    return np.ravel_multi_index(tuple(at for _, at in fixed), heads).reshape(own), heads
 
 
-def in_order(terms: np.ndarray, where: object, datum: Any) -> np.ndarray:
-    """Log densities (chains, draws, ...) of all observations of a datum in its own order; others as they are."""
-    found = rows_of(where, terms.shape[2:], np.shape(datum))  # a tuple has none, and its parts no places
-    if found is None or not covers(np.empty(found[1]), [found[0]]):
-        return terms
-    rows, heads = found
-    flat = np.empty((*terms.shape[:2], rows.size), terms.dtype)
-    flat[..., rows.ravel()] = terms.reshape(*terms.shape[:2], rows.size)
-    return flat.reshape(*terms.shape[:2], *heads)
+def in_order(terms: np.ndarray, where: np.ndarray | str, datum: Any) -> tuple[np.ndarray, np.ndarray | str]:
+    """Log densities (chains, draws, ...) of all observations of a datum in its own order, and where these stand then.
+
+    Those of several numbers, as of vectors, stand where their first number does. Others are as they were.
+    """
+    own = terms.shape[2:]
+    if not isinstance(where, np.ndarray) or where.shape[: len(own)] != own:
+        return terms, where
+    if not where.size or not covers(datum, [where]):  # a tuple has no places
+        return terms, where
+    parts, event = where.reshape(math.prod(own), -1), where.shape[len(own) :]
+    first = parts.min(axis=1)
+    found = cells(where, own, np.shape(datum))
+    if found is None:  # parts of no array, such as groups of a vector's numbers
+        order, heads = np.argsort(first), own if (np.diff(first) > 0).all() else first.shape
+    else:
+        order, heads = np.argsort(found[0], axis=None), found[1]
+    flat = terms.reshape(*terms.shape[:2], first.size)[..., order]
+    return flat.reshape(*terms.shape[:2], *heads), parts[order].reshape((*heads, *event))

@@ -11,12 +11,12 @@ from numpyro.distributions import Unit
 
 from stanlib.errors import StanDataError, StanError
 
-from .. import options, tuples
+from .. import nested, options, tuples
 from ..density.posterior import Posterior, transformed_data
 from ..failures import Failure
 from ..fits.arviz_packages import is_whole, load
 from ..fits.observations import log_densities
-from ..fits.positions import variable_of
+from ..fits.positions import UNORDERED, variable_of
 from ..fits.replications import over_draws
 from ..io.data import read_data
 from ..modules import module_of, observing_apart
@@ -217,18 +217,50 @@ def _rows_of(every: Any, kept: np.ndarray) -> object:
 
 def _density(whole: Posterior, fit: Any, rows: np.ndarray, size: str) -> float:
     """The log density of some rows together, of the mean over a fit's draws."""
-    draws = whole.of_draws(fit.variables)
     total: Any = np.zeros(())
-    found, moved = log_densities(whole, draws, fit.seed)
+    found, places = log_densities(whole, whole.of_draws(fit.variables), fit.seed)
     for name, terms in found.items():
-        axes = [k for k, n in enumerate(terms.shape[2:]) if n == len(rows)]
-        if len(axes) != 1 or name in moved or not _has_rows(whole.program, variable_of(name, whole.program), size):
+        variable = variable_of(name, whole.program)
+        at = _rows_at(places[name], whole, variable, size, len(rows), terms.shape[2:])
+        if at is None:
             raise StanError(f"{whole.program.name}: the log density of {name} is not known for every row")
-        kept = np.compress(rows, terms, axes[0] + 2)
-        total = total + kept.sum(axis=tuple(range(2, kept.ndim)))
+        total = total + terms[:, :, rows[at]].sum(axis=2)
     if not np.ndim(total):
         raise StanError(f"{whole.program.name}: no statement `~` observes the rows of {size}")
     return float(np.logaddexp.reduce(total.ravel()) - np.log(total.size))
+
+
+def _rows_at(
+    where: np.ndarray | str, whole: Posterior, variable: str, size: str, count: int, own: tuple[int, ...]
+) -> np.ndarray | None:
+    """The row that each log density, of the shape `own`, is of; None where they are of none or it is not known.
+
+    Of an expression it is that in whose place it stands, if one axis alone has as many entries as there are rows.
+    """
+    shapes = [np.shape(a) for a in nested.leaves(whole.inputs.get(variable, 0.0))]
+    if isinstance(where, np.ndarray):
+        axes = [k for k in _axes_of_rows(whole.program, variable, size) if shapes[0][k] == count]
+        if len(axes) != 1 or where.shape[: len(own)] != own:
+            return None
+        at = np.unravel_index(where, shapes[0])[axes[0]].reshape(*own, -1)
+        row: np.ndarray = at[..., 0]
+        return row if (at == row[..., None]).all() else None
+    axes = [k for k, n in enumerate(own) if n == count]
+    is_known = where is not UNORDERED and _has_rows(whole.program, variable, size)
+    if len(axes) != 1 or not is_known or any(s.count(count) > 1 for s in shapes):
+        return None
+    rows: np.ndarray = np.indices(own)[axes[0]]
+    return rows
+
+
+def _axes_of_rows(program: Program, name: str, size: str) -> list[int]:
+    """The axes of a variable that the rows stand along: those of that size, else those of sizes that are computed."""
+    shape = next((v.shape for v in (*program.data, *program.transformed_data) if v.name == name), ())
+    return [k for k, n in enumerate(shape) if n == size] or [k for k, n in enumerate(shape) if _is_computed(n, program)]
+
+
+def _is_computed(size: str, program: Program) -> bool:
+    return not size.isdigit() and size not in program.names("data")
 
 
 def _has_rows(program: Program, name: str, size: str) -> bool:
@@ -238,4 +270,4 @@ def _has_rows(program: Program, name: str, size: str) -> bool:
     """
     known = {v.name: v for v in (*program.data, *program.transformed_data)}
     sizes = {n for _, shape in _shapes(known[name], name, ()) for n in shape} if name in known else set()
-    return size in sizes or not sizes or any(not n.isdigit() and n not in program.names("data") for n in sizes)
+    return size in sizes or not sizes or any(_is_computed(n, program) for n in sizes)
