@@ -43,6 +43,20 @@ def test_what_is_not_known_of_every_row(statement):
         left_out(statement, {"chains": 1, "iter_warmup": 5, "iter_sampling": 5})
 
 
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("statement", [
+    "y ~ normal(a * (z - mean(z)), 1);", "y[place] ~ normal(a, 1);", "for (n in 1:M) y[n] ~ normal(a, 1);",
+    "for (n in 2:N) y[n] ~ normal(a * y[n - 1], 1);", "y ~ normal(a, sd(y));", "y ~ normal(a + 0.1 * N, 1);",
+])  # fmt: skip
+def test_laws_that_depend_on_other_rows(statement):
+    """The refits had other laws for their rows than those by which the rows without them were predicted."""
+    text = PROGRAM.replace("matrix[M, 2] w;", "vector[N] z; array[M] int place;")
+    data = {"N": 6, "M": 4, "g": GROUP, "y": Y, "o": np.arange(4), "z": Y**2, "place": [1, 2, 3, 4]}
+    with pytest.raises(stanimport.StanError, match="laws of rows depend on which others there are"):
+        stanimport.leave_groups_out(stanimport.loads(text % statement), data, "g", seed=1,
+                                    sampling={"chains": 1, "iter_warmup": 5, "iter_sampling": 5})  # fmt: skip
+
+
 SQUARE = """data {{ int N; int M; array[N] int g; array[M] int h; {declared} y; }} parameters {{ real a; }}
 model {{ a ~ normal(0, 1); {statement} }}"""
 VECTORS, TABLE = "array[N] vector[M]", "matrix[N, M]"

@@ -117,7 +117,7 @@ def leave_groups_out(
     good = {k: f for k, f in found.items() if not isinstance(f, Failure)}
     for fit in good.values():
         _require_sizes(whole, fit, counted)
-    by_group = {k: _density(_as_fitted(whole, f, labels == k), f, labels == k, counted) for k, f in good.items()}
+    by_group = {k: _density(whole, f, labels == k, counted) for k, f in good.items()}
     return GroupsLeftOut(by_group, found)
 
 
@@ -178,7 +178,7 @@ def _as_fitted(whole: Posterior, fit: Any, gone: np.ndarray) -> Posterior:
 
     Raises:
         StanError: if data of each row, or numbers that count, are computed of other rows: those that are left out have
-            none that go with the fit; or if terms of rows stand in `target +=`, of which no row's is known.
+            none that go with the fit.
     """
     name, names, changed = whole.program.name, whole.program.names("data"), dict[str, Any]()
     for n in (n for n in whole.inputs if n not in names):
@@ -189,14 +189,33 @@ def _as_fitted(whole: Posterior, fit: Any, gone: np.ndarray) -> Posterior:
             changed[n] = own
         elif not _is_same(_rows_of(every, ~gone), own):
             raise StanError(f"{name}: transformed data {n} depend on which rows there are, those of rows that are left "
-                            "out included: compute them in the model block, or pass them as data")  # fmt: skip
-    made = Posterior(whole.module, {**whole.inputs, **changed}) if changed else whole
-    part = Posterior(whole.module, fit.data)
+                            "out included: compute numbers of all rows, such as a mean, in transformed data, what each "
+                            "row has of them in the model block; or pass them as data")  # fmt: skip
+    return Posterior(whole.module, {**whole.inputs, **changed}) if changed else whole
+
+
+def _verify_terms(whole: Posterior, fit: Any, kept: float) -> None:
+    """Verify that at a draw of a fit the model of its rows says of them what that of all rows does.
+
+    Args:
+        whole: of all rows, with what the fit computed of its own.
+        fit: to the others.
+        kept: the log density of its rows by the model of all, at the fit's first draw.
+
+    Raises:
+        StanError: if terms of rows stand in `target +=`, of which no row's is known; or where laws of rows depend on
+            which others there are, as those of `y[n - 1]`, of `x - mean(x)`, or of `y[at]` with places of other rows.
+    """
+    name, part = whole.program.name, Posterior(whole.module, fit.data)
     first = {n: v[:1, :1] for n, v in whole.of_draws(fit.variables).items()}
-    terms = [over_draws(p, first, lambda _, trace: _factors(trace), 0, 3) for p in (made, part)]
-    if any(not np.allclose(v, terms[1].get(n, np.nan), equal_nan=True) for n, v in terms[0].items()):
+    every, own = (over_draws(p, first, lambda _, trace: _factors(trace), 0, 3) for p in (whole, part))
+    if any(not np.allclose(v, own.get(n, np.nan), equal_nan=True) for n, v in every.items()):
         raise StanError(f"{name}: `target +=` adds terms of rows, which can't be told apart: write them as `~`")
-    return made
+    observed = float(sum(v.sum() for v in log_densities(part, first, fit.seed)[0].values()))
+    if not np.allclose(observed, kept, rtol=1e-8, atol=1e-8, equal_nan=True):
+        raise StanError(f"{name}: laws of rows depend on which others there are, by rows before them, places, counts, "
+                        "means: refits without some have other laws for the rest. Compute means and other numbers of "
+                        "all rows in transformed data: they are those of the rows that a refit had")  # fmt: skip
 
 
 def _factors(trace: Mapping[str, Any]) -> dict[str, object]:
@@ -215,19 +234,21 @@ def _rows_of(every: Any, kept: np.ndarray) -> object:
     return np.compress(kept, np.asarray(every), axes[0]) if len(axes) == 1 else every
 
 
-def _density(whole: Posterior, fit: Any, rows: np.ndarray, size: str) -> float:
-    """The log density of some rows together, of the mean over a fit's draws."""
-    total: Any = np.zeros(())
-    found, places = log_densities(whole, whole.of_draws(fit.variables), fit.seed)
-    for name, terms in found.items():
-        variable = variable_of(name, whole.program)
-        at = _rows_at(places[name], whole, variable, size, len(rows), terms.shape[2:])
+def _density(whole: Posterior, fit: Any, gone: np.ndarray, size: str) -> float:
+    """The log density of the rows that a fit has not seen together, of the mean over its draws."""
+    made = _as_fitted(whole, fit, gone)
+    name, total, kept = made.program.name, np.zeros(fit.num_draws), 0.0
+    found, places = log_densities(made, made.of_draws(fit.variables), fit.seed)
+    if not found:
+        raise StanError(f"{name}: no statement `~` observes the rows of {size}")
+    for site, terms in found.items():
+        at = _rows_at(places[site], made, variable_of(site, made.program), size, len(gone), terms.shape[2:])
         if at is None:
-            raise StanError(f"{whole.program.name}: the log density of {name} is not known for every row")
-        total = total + terms[:, :, rows[at]].sum(axis=2)
-    if not np.ndim(total):
-        raise StanError(f"{whole.program.name}: no statement `~` observes the rows of {size}")
-    return float(np.logaddexp.reduce(total.ravel()) - np.log(total.size))
+            raise StanError(f"{name}: the log density of {site} is not known for every row")
+        total += terms[:, :, gone[at]].sum(axis=2).ravel()
+        kept += float(terms[0, 0][~gone[at]].sum())
+    _verify_terms(made, fit, kept)
+    return float(np.logaddexp.reduce(total) - np.log(total.size))
 
 
 def _rows_at(
