@@ -1,7 +1,10 @@
 """Names that data carry: of the rows of pandas' series, which a program takes by their places."""
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
 import pytest
+import xarray
 
 import stanimport
 
@@ -44,12 +47,11 @@ def test_draws_are_not_put_beside_rows_in_another_order(tmp_path):
     turned = {"N": 3, "y": Y[::-1], "s": ERRORS[::-1]}
     in_order = [fit, tmp_path / "fit.nc", fit.draws_xr(), fit.to_arviz(prior=False)]
     for draws, data in [*((d, turned) for d in in_order), (fit.draws_xr().isel(school=[2, 1, 0]), given)]:
-        with pytest.raises(stanimport.StanDataError, match="theta and the data have the same school in different"):
+        with pytest.raises(stanimport.StanDataError, match="theta has an entry for each school of the fit"):
             stanimport.generate_quantities(module, data, previous_fit=draws, seed=1)
-    with pytest.raises(stanimport.StanDataError, match="theta and the data have the same school in different orders"):
+    with pytest.raises(stanimport.StanDataError, match="number 1 was 'a', and is 'c' here"):
         fit.posterior_predictive(turned, seed=1)
-    others = {"N": 3, "y": Y.set_axis(SCHOOLS + "'"), "s": ERRORS.set_axis(SCHOOLS + "'")}
-    for data in (given, others, {n: np.asarray(v) for n, v in turned.items()}):
+    for data in (given, {n: np.asarray(v) for n, v in turned.items()}):
         made = stanimport.generate_quantities(module, data, previous_fit=fit, seed=1)
         np.testing.assert_array_equal(made.stan_variable("twice"), 2 * fit.stan_variable("theta"))
 
@@ -87,9 +89,9 @@ def test_times_are_called_by_their_dates(unit):
     days = pd.DatetimeIndex(["2020-01-02", "2020-01-01", "2020-01-03"], name="day").as_unit(unit)
     given = {"N": 3, "y": Y.set_axis(days), "s": ERRORS.set_axis(days)}
     fit = stanimport.sample(stanimport.loads(QUANTITIES), given, **FEW)
-    assert fit.coords["day"][0] == "2020-01-02 00:00:00" and "theta[2020-01-01 00:00:00]" in fit.summary().index
+    assert fit.coords["day"][0] == "2020-01-02" and "theta[2020-01-01]" in fit.summary().index
     draws = fit.draws_xr().assign_coords(day=days[::-1])
-    with pytest.raises(stanimport.StanDataError, match="theta and the data have the same day in different orders"):
+    with pytest.raises(stanimport.StanDataError, match="theta has an entry for each day of the fit"):
         stanimport.generate_quantities(fit.module, given, previous_fit=draws, seed=1)
 
 
@@ -98,3 +100,67 @@ def test_names_that_are_no_numbers_are_in_one_order():
     given = {"N": 3, "y": Y.set_axis(index), "s": ERRORS.set_axis(index)}
     fit = stanimport.sample(stanimport.loads(PROGRAM), given, **FEW)
     assert fit.dims["theta"] == ("dose",) and "theta[nan]" in fit.summary().index
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("method", [
+    lambda program, wrong, right, fit: stanimport.leave_groups_out(program, wrong, [1, 1, 2], size="N", seed=1),
+    lambda program, wrong, right, fit: stanimport.sbc(program, wrong, simulations=2, seed=1),
+    lambda program, wrong, right, fit: stanimport.inference.LogProb(program, wrong),
+    lambda program, wrong, right, fit: fit.posterior_predictive(wrong, seed=1),
+    lambda program, wrong, right, fit: stanimport.generate_quantities(previous_fit=fit, data=wrong),
+])  # fmt: skip
+def test_what_reads_data_refuses_rows_in_different_orders(method):
+    program, right = stanimport.loads(PROGRAM), {"N": 3, "y": Y, "s": ERRORS}
+    fit = stanimport.sample(program, right, **FEW)
+    with pytest.raises(stanimport.StanDataError, match="y and s have the same school in different orders"):
+        method(program, right | {"s": ERRORS[::-1]}, right, fit)
+
+
+@pytest.mark.parametrize("where", ["together", "threads", "store"])
+def test_many_data_sets_have_their_names_and_are_refused_by_them(where, tmp_path):
+    data = {"N": 3, "y": Y, "s": ERRORS}
+    named = {"y": Y.set_axis(SCHOOLS + "'"), "s": ERRORS.set_axis(SCHOOLS + "'")}
+    options = {"seed": 1, "sampling": {n: v for n, v in FEW.items() if n != "seed"}}
+    with ThreadPoolExecutor(1) as threads:
+        more = {"threads": {"executor": threads}, "store": {"folder": tmp_path / "fits.zarr"}}.get(where, {})
+        sets = [data, data | named, data | {"s": ERRORS[::-1]}]
+        first, second, third = stanimport.sample_many(stanimport.loads(PROGRAM), sets, **options, **more)
+    assert first.coords == {"school": ["a", "b", "c"]} and first.dims["theta"] == ("school",)
+    assert second.coords == {"school": ["a'", "b'", "c'"]}
+    assert not third and "the same school in different orders" in str(third.error)
+
+
+@pytest.mark.parametrize("entries", [["c", "a", "b"], ["d", "e", "f"]])
+def test_parameters_are_not_taken_for_those_of_other_entries(entries):
+    fit = stanimport.sample(stanimport.loads(PROGRAM), {"N": 3, "y": Y, "s": ERRORS}, **FEW)
+    other = pd.Index(entries, name="school")
+    data = {"N": 3, "y": Y.set_axis(other), "s": ERRORS.set_axis(other)}
+    for method in (fit.posterior_predictive, lambda d: stanimport.generate_quantities(previous_fit=fit, data=d)):
+        with pytest.raises(stanimport.StanDataError, match=f"number 1 was 'a', and is '{entries[0]}' here"):
+            method(data)
+    same = fit.posterior_predictive({"N": 3, "y": 2 * Y, "s": ERRORS}, seed=1)
+    assert same.coords == {"school": ["a", "b", "c"]}
+
+
+TABLE = """
+data { int J; int K; matrix[J, K] x; vector[J] y; vector[K] w; }
+parameters { vector[J] a; vector[K] b; }
+model { a ~ normal(0, 1); b ~ normal(w, 1); y ~ normal(a + x * b, 1); }
+"""
+
+
+@pytest.mark.parametrize("coords", [{"school": ["a", "b"], "item": ["u", "v"]}, {}])
+def test_square_tables_are_not_taken_transposed(coords):
+    program, values = stanimport.loads(TABLE), np.array([[1.0, 2.0], [3.0, 4.0]])
+    data = xarray.Dataset({"x": (("school", "item"), values), "y": ("school", [1.0, 2.0]), "w": ("item", [0.0, 1.0])},
+                          coords=coords).assign(J=2, K=2)  # fmt: skip
+    fit = stanimport.sample(program, data, **FEW)
+    assert fit.dims.get("a") == (("school",) if coords else None)
+    with pytest.raises(stanimport.StanDataError, match="x has item along J, and w along K"):
+        stanimport.sample(program, data.transpose(), **FEW)
+
+
+def test_sizes_with_other_entries_of_one_name_have_none():
+    """The last one's were taken for all."""
+    x, w = (pd.Series([1.0, 2.0], pd.Index(entries, name="row")) for entries in (["a", "b"], ["b", "a"]))
+    fit = stanimport.sample(stanimport.loads(TABLE), {"J": 2, "K": 2, "x": np.eye(2), "y": x, "w": w}, **FEW)
+    assert fit.dims == {} and list(fit.draws_xr()["a"].dims) == ["chain", "draw", "a_dim_0"]

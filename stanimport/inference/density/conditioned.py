@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from ..io.data import read_data
+from ..io.names import read
 from ..modules import for_numpyro, module_of
 from ..options import seed_or_new
 from . import remembered
@@ -25,7 +25,8 @@ def posterior_of(
     the programs that it has made by `remembered.keep`.
     """
     chosen = seed_or_new(seed)
-    return remembered_or_new(for_numpyro(module_of(module, networks)), read_data(data), chosen), chosen
+    translated = for_numpyro(module_of(module, networks))
+    return remembered_or_new(translated, read(translated.stan, data), chosen), chosen
 
 
 def remembered_or_new(module: Module, data: Mapping[str, object], seed: int) -> Posterior:

@@ -15,6 +15,7 @@ from stanlib.errors import StanDataError
 from stanlib.program import Program, Variable
 
 from ...errors import nearest
+from ..io.names import Label, are_equal, axes_of, carries_names, differ_in_order, given, verify_names
 from ..modules import module_of
 from ..options import OptionError
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 _BLOCKS = ("data", "transformed_data", "parameters", "transformed_parameters", "generated_quantities")
-Label = tuple[str, list[Any]]  # a dimension and its coordinates
 
 
 def labelled(function: F) -> F:
@@ -33,8 +33,9 @@ def labelled(function: F) -> F:
     def run(*args: object, **options: object) -> Any:
         __tracebackhide__ = True  # for pytest and IPython
         data = args[1] if len(args) > 1 else options.get("data")
-        if args and _carries_names(data):
-            _verify_order(module_of(args[0]).stan, data)
+        module = args[0] if args else options.get("module")
+        if module is not None and carries_names(data):
+            verify_names(module_of(module).stan, data)
         fit = function(*args, **options)
         if data is not None:
             settings = getattr(fit, "settings", {})  # predictions have none
@@ -77,7 +78,9 @@ def of_data(
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, list[Any]]]:
     """The dimensions of variables whose sizes data have names for, and the coordinates; not of data of some sizes."""
     found = list(_sizes(program, data, without))
-    known = {size: label for size, label in found if all(_are_equal(label, other) for s, other in found if s == size)}
+    known = {size: label for size, label in found if all(are_equal(label, other) for s, other in found if s == size)}
+    sizes = list(known.values())  # those of one name with other entries, as of known and of new rows, have none
+    known = {s: label for s, label in known.items() if all(are_equal(o, label) for o in sizes if o[0] == label[0])}
     variables = [v for block in _BLOCKS for v in getattr(program, block)]
     taken = {v.name for v in variables}
     known = {size: label for size, label in known.items() if label[0] not in taken}
@@ -86,57 +89,33 @@ def of_data(
     return dims, {name: at for name, at in known.values() if name in used}
 
 
-def verify_same_order(
+def verify_same_entries(
     program: Program, dims: Mapping[str, Sequence[str]], coords: Mapping[str, Sequence[object]], data: object
 ) -> None:
-    """Verify that data have their rows in the order of the draws of parameters that they are put beside.
+    """Verify that parameters have the same entries for data as in draws, where both carry their names.
 
     Args:
         dims, coords: the dimensions of the draws' variables and their coordinates.
 
     Raises:
-        StanDataError: for data with the same names in another order: numbers are taken by their places.
+        StanDataError: for other entries, or other orders: the draws of one would be taken for those of another.
     """
     of_data_dims, of_data_coords = of_data(program, data)
-    for name in program.names("parameters"):
-        own, others = list(dims.get(name, ())), list(of_data_dims.get(name, ()))
-        if _differ_in_order(own, others):
-            raise StanDataError(f"the draws of {name} have the axes {own}, by the data they are {others}", name)
-        for axis in {*own} & {*of_data_coords}:
-            if _differ_in_order(list(coords.get(axis, ())), of_data_coords[axis]):
-                raise StanDataError(f"the draws of {name} and the data have the same {axis} in different orders, but "
-                                    "are taken by their places: put them in one order", name)  # fmt: skip
+    for v in (*program.parameters, *program.discrete_parameters):
+        own, others = list(dims.get(v.name, ())), list(of_data_dims.get(v.name, ()))
+        if differ_in_order(own, others):
+            raise StanDataError(f"the draws of {v.name} have the axes {own}, by the data they are {others}", v.name)
+        for i, (before, now) in enumerate(zip(own, others)):
+            if before != f"{v.name}_dim_{i}":  # which xarray calls those without a name
+                _verify_entries(v.name, before, coords.get(before, ()), of_data_coords.get(now, ()))
 
 
-def _differ_in_order(names: Sequence[object], others: Sequence[object]) -> bool:
-    return not _are_equal(names, others) and sorted(map(repr, names)) == sorted(map(repr, others))
-
-
-def _are_equal(one: object, other: object) -> bool:
-    """Whether names are the same; what is no number is the same as itself, which it does not equal."""
-    return one == other or repr(one) == repr(other)
-
-
-def _carries_names(data: object) -> bool:
-    """Whether arrays of data may each have names of their own, as pandas' series in a dict."""
-    return isinstance(data, Mapping) and any(_axes(value) for value in data.values())
-
-
-def _verify_order(program: Program, data: object) -> None:
-    """Verify that series along one size of the program have their entries in one order.
-
-    Raises:
-        StanDataError: for two that have the same names in different orders: numbers are taken by their places.
-    """
-    seen: dict[tuple[str, str], tuple[str, list[Any]]] = {}
-    for variable in program.data:
-        for size, label in zip(variable.shape, _axes(_given(data, variable.name))):
-            if label is None:
-                continue
-            first, names = seen.setdefault((size, label[0]), (variable.name, label[1]))
-            if _differ_in_order(names, label[1]):
-                raise StanDataError(f"{first} and {variable.name} have the same {label[0]} in different orders, but "
-                                    "are taken by their places: put them in one order", variable.name)  # fmt: skip
+def _verify_entries(name: str, axis: str, before: Sequence[object], now: Sequence[object]) -> None:
+    pairs = zip(map(str, before), map(str, now))
+    at, (was, is_) = next(((i, p) for i, p in enumerate(pairs, 1) if p[0] != p[1]), (0, ("", "")))
+    if at:
+        raise StanDataError(f"{name} has an entry for each {axis} of the fit, and these data have other ones: "
+                            f"number {at} was {was!r}, and is {is_!r} here", name)  # fmt: skip
 
 
 def _dims(variable: Variable, known: Mapping[str, Label]) -> tuple[str, ...]:
@@ -152,38 +131,7 @@ def _sizes(program: Program, data: object, without: Collection[str]) -> Iterator
     if data is None or isinstance(data, (str, bytes)):
         return
     for variable in (v for v in program.data if not set(without) & set(v.shape)):
-        value = _given(data, variable.name)
-        for size, label in zip(variable.shape, _axes(value)):
+        value = given(data, variable.name)
+        for size, label in zip(variable.shape, axes_of(value)):
             if label is not None and not size.isdigit():
                 yield size, label
-
-
-def _given(data: Any, name: str) -> object:
-    if isinstance(data, Mapping) or hasattr(data, "data_vars"):
-        return data.get(name)
-    columns = getattr(data, "columns", ())
-    return data[name] if hasattr(data, "index") and name in columns else None
-
-
-def _axes(value: object) -> Sequence[Label | None]:
-    """The label of each axis of what was given for a variable; None where it has none."""
-    if hasattr(value, "dims") and hasattr(value, "coords"):  # xarray
-        return [(str(d), plain(value.coords[d].values)) if d in value.coords else None for d in value.dims]
-    indices = (getattr(value, "index", None), getattr(value, "columns", None))
-    return [_of_index(i) for i in indices if i is not None and not callable(i)]
-
-
-def _of_index(index: object) -> Label | None:
-    """The label of a pandas index that has a name."""
-    name = getattr(index, "name", None)
-    return None if name is None or getattr(index, "nlevels", 1) > 1 else (str(name), plain(np.asarray(index)))
-
-
-def plain(values: np.ndarray) -> list[Any]:
-    """Coordinates as Python's numbers and texts, which files can hold.
-
-    Python has times of microseconds; of nanoseconds, as pandas has most, NumPy would make numbers.
-    """
-    if values.dtype.kind in "mM":
-        values = values.astype(f"{values.dtype.kind}8[us]")
-    return [v if isinstance(v, (int, float, str)) else str(v) for v in values.tolist()]

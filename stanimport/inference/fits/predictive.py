@@ -17,11 +17,12 @@ from ...errors import warn
 from .. import options, tuples
 from ..density.posterior import Posterior, condition
 from ..io.data import read_data
+from ..io.names import read
 from ..modules import anew, module_of, observing_apart
 from . import columns
 from .dependence import StoodIn
 from .discrete import observing
-from .labels import labelled, of_data, verify_same_order
+from .labels import labelled, of_data, verify_same_entries
 from .positions import is_observation, trace_of, variable_of
 from .prior_draws import of_one_prior, prior_draws
 from .replications import (
@@ -132,7 +133,7 @@ def posterior_predictive(
         data: others to predict, None for those of the fit.
         redraw: the discrete parameters to draw anew.
     """
-    verify_same_order(fit.program, fit.dims, fit.coords, data)
+    verify_same_entries(fit.program, fit.dims, fit.coords, data)
     draws, chosen = fit.variables, options.seed_or_new(seed)
     translated = observing_apart(fit.module)
     kept = _kept(translated.stan, draws, redraw, data)
@@ -153,7 +154,7 @@ def _of_other_data(
     """The same of data that are none of the fit; `kept` are the draws of discrete parameters that keep them."""
     if translated.stan.discrete_parameters:
         translated = anew(translated, scheme="simulation")
-    given = read_data(data)
+    given = read(translated.stan, data)
     lacking = _lacking(translated.stan, given)
     if lacking:
         fitted = Posterior(translated, known)

@@ -11,7 +11,7 @@ from stanlib.given import NoNumbersError, numbers_of
 
 from .. import tuples
 from ..fits.columns import arrays_of
-from ..fits.labels import plain
+from ..io.names import plain
 
 Names = tuple[Mapping[str, Sequence[str]], Mapping[str, Sequence[object]]]  # dimensions, and their coordinates
 _OF_DRAWS = ("chain", "draw", "sample")  # ArviZ's dimensions of draws

@@ -17,10 +17,11 @@ from ..density.conditioned import remembered_or_new
 from ..density.quantities import generated, inside, shapes_of_draw
 from ..fits import integers, stan_csv
 from ..fits.fit import Fit
-from ..fits.labels import labelled, verify_same_order
+from ..fits.labels import labelled, verify_same_entries
 from ..fits.result import Result, declared
 from ..fits.storage import SUFFIXES
 from ..io.data import read_data
+from ..io.names import read
 from ..modules import for_numpyro, module_of, plain_module_of, with_saved_weights
 from . import given_draws
 
@@ -78,9 +79,9 @@ def generate_quantities(
     """
     draws = _draws_of(previous_fit)
     chosen = options.seed_or_new(seed)
-    inputs = draws.data if data is None and isinstance(draws, Fit) else read_data(data)
+    inputs = _inputs(draws, data)
     translated = for_numpyro(_module(module, draws, networks))
-    verify_same_order(translated.stan, *_names(draws, previous_fit), data)
+    verify_same_entries(translated.stan, *_names(draws, previous_fit), data)
     wanted = options.wanted(translated.stan, keep, leave_out)
     if data is None:
         inputs = {n: inputs[n] for n in translated.stan.names("data") if n in inputs}
@@ -96,6 +97,13 @@ def generate_quantities(
     fit = Fit(translated.stan, "generate", variables, stats, posterior.inputs, {"seed": chosen}, {}, translated)
     remembered.keep(posterior)
     return fit if not isinstance(draws, Fit) else _labelled_as(fit, draws)
+
+
+def _inputs(draws: object, data: object) -> Mapping[str, Any]:
+    """The data that are given, else those of the fit. Raises StanDataError."""
+    if not isinstance(draws, Fit):
+        return read_data(data)
+    return draws.data if data is None else read(draws.program, data)
 
 
 def _of_all_chains(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -18,7 +18,7 @@ from ..density.quantities import error_at
 from ..density.rejected import REJECTED, Told
 from ..digests import digest_of
 from ..fits.fit import Fit
-from ..io.data import read_data
+from ..io.names import read
 from ..methods import stan_order
 from ..methods.metrics import metric_of
 from ..precision import keys_of_draws
@@ -62,7 +62,7 @@ def groups_of(
     inputs, alone = {}, []
     for index, data in data_sets.items():
         try:
-            inputs[index] = transformed_data(module, read_data(data), seeds[index])
+            inputs[index] = transformed_data(module, read(module.stan, data), seeds[index])
         except Exception:  # it fails again, alone, and is reported then
             alone.append(index)
     sets: dict[Any, list[int]] = {}

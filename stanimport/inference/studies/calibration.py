@@ -22,7 +22,7 @@ from ..fits.arviz_packages import container, is_whole, load
 from ..fits.fit import Fit
 from ..fits.predictive import Predictions, prior_predictive
 from ..fits.replications import ReplicationWarning
-from ..io.data import read_data
+from ..io.names import read
 from ..modules import module_of
 from .many import sample_many
 
@@ -142,7 +142,7 @@ def sbc(
     """
     count = options.whole("simulations", simulations, 200)
     translated, first = module_of(module), options.seed_or_new(seed)
-    given = read_data(data)
+    given = read(translated.stan, data)
     drawn = _simulated(translated, given, count, first)
     sets = [{**given, **{n: _plain(v[0, k]) for n, v in drawn.variables.items()}} for k in range(count)]
     fits = sample_many(translated, sets, executor=executor, seed=first, folder=folder, show_progress=show_progress,

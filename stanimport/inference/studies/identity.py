@@ -11,7 +11,7 @@ import numpy as np
 from .. import options
 from ..digests import data_of, program_of
 from ..fits.fit import Fit
-from ..io.data import read_data
+from ..io.names import read
 from ..methods.sampling_options import HOW_CHAINS_RUN, checked, recorded
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def wanted(module: Module, data: object, settings: str, seed: int | None) -> Ide
     """
     from ..density.posterior import transformed_data
 
-    inputs = transformed_data(module, read_data(data), seed or 0)
+    inputs = transformed_data(module, read(module.stan, data), seed or 0)
     return Identity(program_of(module.stan), settings, data_of(module.stan, inputs), seed)
 
 

@@ -13,14 +13,15 @@ from .. import options
 from ..digests import program_of
 from ..failures import Failure
 from ..fits.fit import Fit
-from ..io.data import read_data
+from ..fits.labels import of_data
+from ..io.names import read
 from ..modules import module_of
 from ..precision import random_keys
 from ..running.progress import Progress
 from . import identity
 
 if TYPE_CHECKING:
-    from stanlib.program import Module
+    from stanlib.program import Module, Program
 
     from .stacked import StackedFits
 
@@ -112,9 +113,17 @@ def sample_many(
     with Progress(len(sets), show_progress, "fit") as progress:
         progress.advance(len(done))
         for some in run(translated, {i: sets[i] for i in todo}, seeds, chosen):
-            store.keep({i: replace(f, key=keys[i]) if keys and isinstance(f, Failure) else f for i, f in some.items()})
+            store.keep({i: _named(f, sets[i], keys and keys[i]) for i, f in some.items()})
             progress.advance(len(some))
     return store.results(translated, sets, chosen)
+
+
+def _named(found: Fit | Failure, data: object, key: object) -> Fit | Failure:
+    """A fit with the names that its data carry, or a failure with its key."""
+    if isinstance(found, Failure):
+        return found if key is None else replace(found, key=key)
+    found.dims, found.coords = of_data(found.program, data)
+    return found
 
 
 class _Memory:
@@ -250,7 +259,7 @@ def _on(executor: Executor) -> Callable[..., Any]:
 
     def run(module: Any, data_sets: Mapping[int, Any], seeds: Mapping[int, int], chosen: Mapping[str, Any]) -> Any:
         jobs: dict[Future[Any], int] = {
-            executor.submit(_fit_elsewhere, module.model, i, read_or_failure(d), seeds[i], dict(chosen)): i
+            executor.submit(_fit_elsewhere, module.model, i, read_or_failure(module.stan, d), seeds[i], dict(chosen)): i
             for i, d in data_sets.items()
         }
         for job in as_completed(jobs):
@@ -262,9 +271,14 @@ def _on(executor: Executor) -> Callable[..., Any]:
     return run
 
 
-def read_or_failure(data: object) -> Any:
-    """Data ready to be sent to another process; those that can't be read are left to fail there."""
-    return data if isinstance(data, (str, os.PathLike)) else read_data(data)
+def read_or_failure(program: Program, data: object) -> Any:
+    """Data ready to be sent to another process; those that are wrong are left to fail there."""
+    from stanlib.errors import StanDataError
+
+    try:
+        return data if isinstance(data, (str, os.PathLike)) else read(program, data)
+    except StanDataError:
+        return data
 
 
 def _fit_elsewhere(model: object, index: int, data: object, seed: int, chosen: Mapping[str, object]) -> Fit | Failure:

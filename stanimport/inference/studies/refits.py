@@ -18,7 +18,7 @@ from ..fits.arviz_packages import is_whole, load
 from ..fits.observations import log_densities
 from ..fits.positions import UNORDERED, variable_of
 from ..fits.replications import over_draws
-from ..io.data import read_data
+from ..io.names import read
 from ..modules import module_of, observing_apart
 from .many import sample_many
 
@@ -100,7 +100,8 @@ def leave_groups_out(
         >>> list(left.by_group), left.elpd < 0
         ([1, 2], True)
     """
-    translated, given = module_of(module), read_data(data)
+    translated = module_of(module)
+    given = read(translated.stan, data)
     first = options.seed_or_new(seed)
     labels, counted = _labels(translated, given, groups, size)
     observing = observing_apart(translated)

@@ -13,6 +13,7 @@ from stanlib.extras import require
 from ..digests import data_of
 from ..failures import Failure
 from ..fits.fit import Fit
+from ..fits.labels import of_data
 from ..options import OptionError
 from ..rows import named
 from .identity import Identity
@@ -181,8 +182,10 @@ class StackedFits(Sequence["Fit | Failure"]):
         seed = int(parts["info"].pop("seed"))
         inputs = transformed_data(self._module, read_data(self._data[place]), seed)
         settings = {**self._settings, "seed": seed}
-        return Fit(self._module.stan, "sample", parts["variables"], parts["stats"], inputs, settings, parts["info"],
-                   self._module)  # fmt: skip
+        fit = Fit(self._module.stan, "sample", parts["variables"], parts["stats"], inputs, settings, parts["info"],
+                  self._module)  # fmt: skip
+        fit.dims, fit.coords = of_data(self._module.stan, self._data[place])
+        return fit
 
     def _failure(self, place: int) -> Failure:
         key = self._stack.keys[place]
