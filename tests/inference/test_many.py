@@ -156,6 +156,13 @@ def test_one_zarr_store(coin, tmp_path, monkeypatch):
         stanimport.sample_many(long, sizes, folder=tmp_path / "sizes.zarr", sampling=DRAWS)
 
 
+@pytest.mark.parametrize("name", ["fits.zarr", "fits"])
+def test_keys_of_one_text_are_refused(coin, tmp_path, name):
+    """A store gave the first one's fit for both."""
+    with pytest.raises(OptionError, match="two keys"):
+        stanimport.sample_many(coin, dict.fromkeys((1, "1"), {"flips": 1, "heads": [1]}), folder=tmp_path / name)
+
+
 def test_one_bar_counts_the_fits(coin, capsys, monkeypatch):
     monkeypatch.setattr(progress, "SECONDS", 0.0)
     stanimport.sample_many(coin, sets(3, 15), seed=1, show_progress=True, sampling=DRAWS)

@@ -42,6 +42,8 @@ class Stack:
         import zarr
 
         self.path, self.keys = path, [str(k) for k in keys]
+        if len(set(self.keys)) < len(self.keys):
+            raise OptionError(f"folder: two keys have the same text in {path}: {sorted(self.keys)}")
         with named(path):
             self.root = zarr.open_group(str(path), mode="a")
             if "done" not in self.root:
