@@ -2,6 +2,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -55,6 +56,37 @@ def test_laws_that_depend_on_other_rows(statement):
     with pytest.raises(stanimport.StanError, match="laws of rows depend on which others there are"):
         stanimport.leave_groups_out(stanimport.loads(text % statement), data, "g", seed=1,
                                     sampling={"chains": 1, "iter_warmup": 5, "iter_sampling": 5})  # fmt: skip
+
+
+MEAN = "data { int N; vector[N] y; } parameters { real a; } model { a ~ normal(0, 1); y ~ normal(a, 1); }"
+DAYS = np.array(["2024-01-01", "2024-01-02", "2024-03-01"], "M8[ns]")
+AT = {"chains": 1, "iter_sampling": 2, "fixed_param": True, "inits": {"a": 0.3}}
+
+
+@pytest.mark.parametrize("groups", [
+    list("aabbcc"), pd.Series(list("aabbcc")), pd.Categorical(list("aabbcc")), np.repeat(DAYS, 2),
+    pd.Series([3, 3, 1, 1, 2, 2], dtype="Int64"), np.array([1, 1, "b", "b", 2.5, 2.5], object),
+])  # fmt: skip
+def test_groups_of_any_kind(groups):
+    """Texts of pandas' were an error of Python's."""
+    left = stanimport.leave_groups_out(stanimport.loads(MEAN), {"N": 6, "y": Y}, groups, size="N", seed=1, sampling=AT)
+    wanted = {groups[2 * k]: stats.norm.logpdf(Y[2 * k : 2 * k + 2], 0.3).sum() for k in range(3)}
+    assert left.by_group == pytest.approx({np.datetime64(k, "us").item() if isinstance(k, np.datetime64) else k: v
+                                           for k, v in wanted.items()})  # fmt: skip
+
+
+@pytest.mark.parametrize(("groups", "data", "message"), [
+    ([1, 1, np.nan, np.nan, 2, 2], {}, "row 3 is in none"), (["a", "b", "a", None, "b", "b"], {}, "row 4 is in none"),
+    (pd.array([1, 2, 1, 2, 2, pd.NA], dtype="Int64"), {}, "row 6 is in none"),
+    ([1, 1, 2, 2, 3, 3], {"N": None}, "N is missing"),
+    (pd.Series(GROUP, pd.Index(range(6, 0, -1), name="row")), {"y": pd.Series(Y, pd.Index(range(1, 7), name="row"))},
+     "y and groups have the same row in different orders"),
+])  # fmt: skip
+def test_groups_that_are_not_known_of_every_row(groups, data, message):
+    """Rows of no group stood as one that was left out with no rows, which had the density 1."""
+    given = {n: v for n, v in ({"N": 6, "y": Y} | data).items() if v is not None}
+    with pytest.raises(stanimport.StanDataError, match=message):
+        stanimport.leave_groups_out(stanimport.loads(MEAN), given, groups, size="N", seed=1, sampling=AT)
 
 
 SQUARE = """data {{ int N; int M; array[N] int g; array[M] int h; {declared} y; }} parameters {{ real a; }}

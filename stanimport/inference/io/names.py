@@ -39,21 +39,31 @@ def carries_names(data: object) -> bool:
     return isinstance(data, Mapping) and any(axes_of(value) for value in data.values())
 
 
-def _verify_order(program: Program, data: object) -> None:
+def verify_beside(program: Program, data: object, name: str, size: str, value: object) -> None:
+    """Verify the same of one number for each row of a size that is given beside the data. Raises StanDataError."""
+    _verify_order(program, data, [(name, (size,), value)])
+
+
+def _verify_order(
+    program: Program, data: object, beside: Sequence[tuple[str, Sequence[str], object]] = ()
+) -> None:  # fmt: skip
     """Verify that series along one size of the program have their entries in one order.
+
+    Args:
+        beside: what else there is, with its sizes.
 
     Raises:
         StanDataError: for two that have the same names in different orders: numbers are taken by their places.
     """
     seen: dict[tuple[str, str], tuple[str, list[object]]] = {}
-    for variable in program.data:
-        for size, label in zip(variable.shape, axes_of(given(data, variable.name))):
+    for name, shape, value in [*((v.name, v.shape, given(data, v.name)) for v in program.data), *beside]:
+        for size, label in zip(shape, axes_of(value)):
             if label is None:
                 continue
-            first, names = seen.setdefault((size, label[0]), (variable.name, label[1]))
+            first, names = seen.setdefault((size, label[0]), (name, label[1]))
             if differ_in_order(names, label[1]):
-                raise StanDataError(f"{first} and {variable.name} have the same {label[0]} in different orders, but "
-                                    "are taken by their places: put them in one order", variable.name)  # fmt: skip
+                raise StanDataError(f"{first} and {name} have the same {label[0]} in different orders, but are taken "
+                                    "by their places: put them in one order", name)  # fmt: skip
 
 
 def differ_in_order(names: Sequence[object], others: Sequence[object]) -> bool:

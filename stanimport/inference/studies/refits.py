@@ -18,7 +18,7 @@ from ..fits.arviz_packages import is_whole, load
 from ..fits.observations import log_densities
 from ..fits.positions import UNORDERED, variable_of
 from ..fits.replications import over_draws
-from ..io.names import read
+from ..io.names import read, verify_beside
 from ..modules import module_of, observing_apart
 from .many import sample_many
 
@@ -79,7 +79,7 @@ def leave_groups_out(
     Args:
         module: a translated module, or the path of a program.
         data: all data.
-        groups: the name of data with one number for each row, or such an array.
+        groups: the name of data with one number for each row, or an array of one number or text for each.
         size: the name of the data that count the rows, if `groups` is an array.
         executor, folder, show_progress: as for `sample_many`, which makes the fits.
         seed: of all random numbers; a new one if None.
@@ -104,11 +104,11 @@ def leave_groups_out(
     given = read(translated.stan, data)
     first = options.seed_or_new(seed)
     labels, counted = _labels(translated, given, groups, size)
+    if not isinstance(groups, str):
+        verify_beside(translated.stan, data, "groups", counted, groups)
     observing = observing_apart(translated)
     whole = Posterior(observing, transformed_data(observing, given, first))
-    keys = [k.item() for k in np.unique(labels)]
-    if len(keys) < 2:
-        raise options.OptionError("groups: there is one group only")
+    keys = _keys(labels)
     sets = {k: _without(translated, given, labels == k, counted) for k in keys}
     fits = sample_many(translated, sets, executor=executor, seed=first, folder=folder, show_progress=show_progress,
                        sampling=sampling)  # fmt: skip
@@ -137,10 +137,42 @@ def _labels(module: Module, data: Mapping[str, Any], groups: object, size: str |
     if size not in known or known[size].type != "int":
         meant = options.suggestion(str(size), list(known))
         raise options.OptionError(f"size: {size!r} is no integer among the data{meant}")
+    if size not in data:
+        raise StanDataError(f"{size} is missing from the data", size)
     labels = np.asarray(groups)
+    if labels.dtype.kind == "M":  # of nanoseconds, which NumPy's days may count, Python has no date
+        labels = labels.astype("M8[us]")
     if labels.shape != (int(data[size]),):
         raise StanDataError(f"groups: one number is needed for each of {data[size]} rows, not {labels.shape}")
     return labels, size
+
+
+def _keys(labels: np.ndarray) -> list[Any]:
+    """The groups, in their order if they have one.
+
+    Raises:
+        StanDataError: where a row has none.
+        OptionError: if there is one only.
+    """
+    rows = labels.tolist() if labels.dtype.kind == "O" else [v.item() for v in labels]
+    missing = next((n for n, v in enumerate(rows, 1) if _is_missing(v)), None)
+    if missing is not None:
+        raise StanDataError(f"groups: row {missing} is in none")
+    keys = list(dict.fromkeys(rows))
+    if len(keys) < 2:
+        raise options.OptionError("groups: there is one group only")
+    try:
+        return sorted(keys)
+    except TypeError:  # numbers and texts, say
+        return keys
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a value is None, NaN, or what pandas has for these, which is not said to be equal to itself."""
+    try:
+        return value is None or not bool(value == value)
+    except TypeError:
+        return True
 
 
 def _without(module: Module, data: Mapping[str, object], gone: np.ndarray, size: str) -> dict[str, object]:
