@@ -59,7 +59,7 @@ CASES = {
     "rows": Case("matrix[4, 3]", ROWS, loop("Y[n]", 3, 4), each(ROWS)),
     "rows in another order": Case("matrix[4, 3]", ROWS, loop("Y[o[n]]'", 3, 4), each(ROWS)),
     "columns": Case("matrix[4, 3]", ROWS, loop("Y[, n]", 4, 3), each(ROWS.T)),
-    "columns from the last": Case("matrix[4, 3]", ROWS, loop("Y[, 4 - n]", 4, 3), each(ROWS.T[::-1]), "is not known"),
+    "columns from the last": Case("matrix[4, 3]", ROWS, loop("Y[, 4 - n]", 4, 3), each(ROWS.T)),
     "nested": Case("array[2, 3] vector[2]", NESTED,
                    f"for (j in 1:3) for (i in 1:2) target += {mixed('Y[i, j]', 2)};",
                    np.array([each(rows) for rows in NESTED])),
