@@ -364,17 +364,26 @@ def _translated(text: str, data: dict[str, Any], points: list[np.ndarray]) -> Te
             for o, q in zip(found, points)]  # fmt: skip
 
 
+def terms(small: Program, points: list[np.ndarray]) -> list[Term]:
+    """The log density of every assignment, and its gradient, at points.
+
+    Where the other implementation throws or says NaN, the terms are those of our translation of the program with data;
+    one that it rejects makes the sum NaN.
+    """
+    text, given = small.text(of_data=True), [{**small.data, **z} for z in assignments(small)]
+    found = [_evaluated(text, data, points) for data in given]
+    if np.isnan([value for t in found for value, _ in t]).any():
+        found = [_translated(text, data, points) for data in given]
+    return found
+
+
 def summed(small: Program, points: list[np.ndarray]) -> list[tuple[float, np.ndarray]]:
     """The log of the sum over all assignments, up to a constant, and its gradient.
 
-    An impossible assignment has a term of -inf, whatever its gradient. Where the other implementation throws or says
-    NaN, the terms are those of our translation of the program with data; one that it rejects makes the sum NaN.
+    An impossible assignment has a term of -inf, whatever its gradient.
     """
-    text, given = small.text(of_data=True), [{**small.data, **z} for z in assignments(small)]
-    terms = [_evaluated(text, data, points) for data in given]
-    if np.isnan([value for t in terms for value, _ in t]).any():
-        terms = [_translated(text, data, points) for data in given]
-    logs, slopes = (np.array([[part[i] for part in t] for t in terms]) for i in (0, 1))
+    found = terms(small, points)
+    logs, slopes = (np.array([[part[i] for part in t] for t in found]) for i in (0, 1))
     total = np.logaddexp.reduce(logs, axis=0)
     weights = np.exp(logs - total)
     slopes = np.where(weights[..., None] > 0, slopes, 0.0)
