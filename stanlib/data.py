@@ -107,11 +107,14 @@ class Reader:
         v = self.variables[name]
         if name not in self.given:
             raise missing(self.program, self.given)
+        sizes = tuple(int(n) for n in shape)
+        if min(sizes, default=0) < 0:
+            raise _error(self.program, v, f"has a negative size, {min(sizes)}")
         if isinstance(self.given[name], StandIn):
-            return self.given[name].value(v, tuple(int(n) for n in shape), constraint, bounds)
+            return self.given[name].value(v, sizes, constraint, bounds)
         if self.given[name] is None:
             raise _error(self.program, v, "must hold numbers, not None, which module.model alone takes to draw it")
-        value = _convert(self.program, v, v.type, self.given[name], tuple(int(n) for n in shape))
+        value = _convert(self.program, v, v.type, self.given[name], sizes)
         check(self.program, v, value, constraint, **bounds)
         return value
 

@@ -129,6 +129,17 @@ def test_tuples_in_tuples_and_in_arrays():
             inner.transformed_data(**INNER | change)
 
 
+def test_negative_sizes_are_told_of_the_variable_that_has_them():
+    """Of data that are given, and of those that are to be predicted."""
+    program = stanimport.loads("data { int N; vector[N] y; } parameters { real x; } model { x ~ std_normal(); "
+                               "y ~ normal(x, 1); }")  # fmt: skip
+    fit = stanimport.generate_quantities(program, {"N": 1, "y": [0.5]}, previous_fit={"x": [0.0]}, seed=1)
+    with pytest.raises(stanimport.StanDataError, match=r"y has a negative size, -1: declared as `vector\[N\] y`"):
+        stanimport.optimize(program, {"N": -1, "y": []})
+    with pytest.raises(stanimport.StanDataError, match="y has a negative size, -1"):
+        fit.posterior_predictive({"N": -1})
+
+
 @pytest.mark.parametrize(
     "value", [[1, [2]], "a", [1.0, object()], 10**400], ids=["ragged", "text", "an object", "too large"]
 )
