@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from stanlib.types import REAL, is_scalar
+from stanlib.types import REAL, is_discrete, is_scalar
 
 from ..ir import gprob, traversal, typed, uses
 from ..ir.calls import call
@@ -23,6 +23,7 @@ from ..ir.uses import is_density_of, is_tail
 from . import comprehensive
 from .copies import without_copies
 from .places import with_places
+from .recorded import with_recorded
 from .sites import root
 from .tails import number_by_number
 from .units import with_units
@@ -45,6 +46,9 @@ def apart(program: typed.TypedProgram, names: Fresh) -> typed.TypedProgram:
     program = _of_data(without_calls(program, names))
     for change in (_split, _released, _split):
         program = _with_model(program, change(program))
+    if not any(is_discrete(v.sized.type) for v in _declared(program, "parameters")):
+        dynamic, holding = _dynamic(program), _holding(_provenance(program))
+        program = _with_model(program, lambda body: with_recorded(body, dynamic, holding, names))
     return _with_model(program, lambda body: number_by_number(body, names))
 
 
@@ -219,6 +223,11 @@ def _released(program: typed.TypedProgram) -> Callable[[Stmts], Stmts]:
     holding = {n for n, values in known.values.items()
                if any(known.of(e) and any(map(_is_likelihood, known.reached(e))) for e in values)}  # fmt: skip
     return lambda body: without_accumulators(body, holding)
+
+
+def _holding(known: Provenance) -> set[str]:
+    """The variables that hold densities, or what is computed of such."""
+    return {n for n, values in known.values.items() if any(any(map(_is_likelihood, known.reached(e))) for e in values)}
 
 
 def _is_likelihood(node: traversal.Node) -> bool:
