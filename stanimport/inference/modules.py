@@ -37,11 +37,14 @@ def module_of(module: object, networks: Mapping[str, object] | None = None) -> M
 
 
 def with_networks(module: Module, networks: Mapping[str, object]) -> Module:
-    """The module, whose functions have all of the program's networks: those given, the others as they are found."""
-    before = module.model.with_networks(**networks).networks
+    """The module, whose functions have all of the program's networks: those given, the others as they are found.
+
+    They are as they are now, whatever becomes of them later, but Pyro's, which are trained in place.
+    """
+    before, library = module.model.with_networks(**networks).networks, _library_of(module.stan)
     # what is given as a class is made once, not anew in every call
     given = {n.name: n.instance(before[n.name]) if n.name in before else n.module() for n in _networks(module)}
-    return _given(module, before | given)
+    return _given(module, before | {n: library.kept(v) for n, v in given.items()})
 
 
 def networks_of(module: Module) -> dict[str, Any]:

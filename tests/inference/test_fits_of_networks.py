@@ -184,6 +184,32 @@ def test_a_fit_keeps_its_networks_when_they_are_trained_further():
         np.testing.assert_allclose(again.stan_variable("f"), fit.stan_variable("f"), rtol=1e-6)
 
 
+def changed_in_place(library, net):
+    """As further training does."""
+    if library == "flax":
+        net.kernel[...] = net.kernel[...] + 7
+    else:
+        net.weight.data += 7
+
+
+@pytest.mark.parametrize("library", ["flax", "torch"])
+@pytest.mark.parametrize("method, options", [
+    ("sample", {"chains": 1, "iter_warmup": 5, "iter_sampling": 2}), ("optimize", {}),
+    ("variational", {"iter": 30, "draws": 2, "require_converged": False}),
+])  # fmt: skip
+def test_what_is_computed_of_a_fit_stays_when_its_networks_are_changed(library, method, options, tmp_path):
+    """Given the program, without it, and of the file: it was that of the networks as they had become since."""
+    net, _ = LIBRARIES[library]()
+    module = loaded(SOURCE, library)
+    fit = getattr(stanimport, method)(module, DATA, seed=1, networks={"net": net}, **options)
+    changed_in_place(library, net)
+    saved = Fit.load(fit.save(tmp_path / "fit.nc"), networks={"net": net})
+    for previous, given in [(fit, module), (fit, None), (saved, module)]:
+        again = stanimport.generate_quantities(given, DATA if given else None, previous_fit=previous)
+        expected = np.broadcast_to(fit.stan_variable("f"), again.stan_variable("f").shape)
+        np.testing.assert_allclose(again.stan_variable("f"), expected, rtol=1e-5, atol=1e-5)
+
+
 def test_networks_given_as_classes_are_made_once():
     torch = pytest.importorskip("torch", reason="the pyro extra is not installed")
 

@@ -281,6 +281,11 @@ def array(value: Any) -> np.ndarray:
     return np.asarray(value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else value)
 
 
+def learned() -> dict[str, np.ndarray]:
+    """Copies of what Pyro has learned: tensors of networks go on changing in place where these are trained further."""
+    return {n: array(v).copy() for n, v in pyro.get_param_store().items()}
+
+
 def transformed_data(module: Module, seed: int, given: Mapping[str, Any]) -> dict[str, Any]:
     """The module's data and transformed data, by torch's random numbers."""
     with double_precision(seed):

@@ -22,7 +22,7 @@ from ..running.progress import Progress
 from .convergence import PIECE, has_converged
 from .guide_sites import require_drawn
 from .pyro_densities import densities, known, sites_of
-from .pyro_methods import Density, array, double_precision, starts
+from .pyro_methods import Density, double_precision, learned, starts
 
 if TYPE_CHECKING:
     from stanlib.program import Module
@@ -72,7 +72,7 @@ def variational(
                 variables = density.variables(points)
                 log_p = np.asarray([float(density(p)) for p in points])
             stats = {"lp__": log_p, "log_p__": log_p, "log_q__": log_q}
-        params = {n: array(v) for n, v in pyro.get_param_store().items()}
+        params = learned()
     del store
     density.told.warn()
     info = {"converged": has_converged(losses, settings["tol_rel_obj"]), "params": params,

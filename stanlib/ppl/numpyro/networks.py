@@ -85,6 +85,15 @@ def untrained(module: object) -> Any:
     return Untrained(module)
 
 
+def kept(module: object) -> object:
+    """A network that stays as it is now: a copy of a flax module, whose parts change in place; no others' do."""
+    if _library(module) != "flax":
+        return module
+    from flax import nnx
+
+    return nnx.clone(module) if isinstance(module, nnx.Module) else module
+
+
 def own(module: Any) -> Any:
     """The network itself, of one that stays as it is."""
     return module.module if _is_untrained(module) else module

@@ -67,6 +67,11 @@ def called(
     return functional_call(module, values, _converted(module, inputs))
 
 
+def kept(module: object) -> object:
+    """A network as it is given, for it is trained in place: who keeps it copies it, by `with_weights`."""
+    return module
+
+
 def own(module: Any) -> Any:
     """The network itself: here every one is given as it is."""
     return module

@@ -19,7 +19,7 @@ from ... import options, tuples
 from ...density.rejected import told_of
 from ...modules import keeping_weights
 from ..pyro_densities import known
-from ..pyro_methods import Density, array, double_precision, quantities, stacked, starts
+from ..pyro_methods import Density, array, double_precision, learned, quantities, stacked, starts
 from .feeds import Chunk
 from .inputs import Inputs
 from .locals import Local, adam, locals_of
@@ -214,12 +214,12 @@ class Steps:
     def numbers(self, state: State) -> dict[str, Any]:
         """The parameters that all rows share, and networks' weights, in their domains."""
         with self._inside(state), torch.no_grad():
-            return {n: v.detach().numpy().copy() for n, v in pyro.get_param_store().items()}
+            return learned()
 
     def trained(self, state: State, module: Module) -> Module:
         """The module, whose networks are trained in place."""
         with self._inside(state):
-            return keeping_weights(module, {n: array(v) for n, v in pyro.get_param_store().items()})
+            return keeping_weights(module, learned())
 
     def ratios(self, state: State, tables: Mapping[str, np.ndarray], count: int, batch: int) -> np.ndarray:
         """The log density of the posterior of all data minus that of the approximation, at `count` draws."""
