@@ -349,6 +349,20 @@ def test_rows_of_an_automatic_guide_are_drawn_from_its_lines(tmp_path):
     np.testing.assert_array_equal(read.info["z.draws"], fit.info["z.draws"])
 
 
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_a_guide_with_nothing_to_learn_has_its_bound(backend):
+    """Where the guide is the posterior that is the evidence, in every draw of all rows."""
+    y = np.array([0.5, -1.0, 2.0, 1.5])
+    source = """
+        data { int N; vector[N] y; } parameters { real m; } model { m ~ normal(0, 1); y ~ normal(m, 1); }
+        guide { m ~ normal(0.6, sqrt(0.2)); }
+    """
+    fit = stanimport.variational(stanimport.loads(source, backend=backend), {"N": 4, "y": y}, minibatch={"N": 4},
+                                 iter=20, draws=5, seed=1, require_converged=False)  # fmt: skip
+    evidence = stats.multivariate_normal(np.zeros(4), np.eye(4) + 1).logpdf(y)
+    np.testing.assert_allclose(fit.info["elbo"], evidence, rtol=1e-6)
+
+
 def test_a_ratio_beyond_all_others_is_no_reliable_approximation():
     """Next to it the exponentials of the others are 0, which they are not where all are equal."""
     assert importance.pareto_shape(np.linspace(0, 1e6, 200)) == np.inf

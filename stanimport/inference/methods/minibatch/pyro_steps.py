@@ -143,7 +143,8 @@ class Steps:
         loss = self.laws.loss(self.settings["grad_samples"], batch, self.spread(laws))
         if not isinstance(loss, torch.Tensor):
             raise StanError("the bound does not depend on any parameter")
-        loss.backward()
+        if loss.requires_grad:  # else nothing is to be learned, as of a guide whose laws are fixed
+            loss.backward()
         if self._leaves().keys() != leaves.keys():
             raise StanError("the guide has other parameters for some batches than for others")
         parts = [np.zeros(leaves[n].numel()) if (g := leaves[n].grad) is None else g.reshape(-1).double().numpy()
@@ -191,8 +192,7 @@ class Steps:
         """Draws of what depends on no row: parameters, and those quantities that are `wanted`."""
         self.shared: list[dict[str, object]] = []
         with self._inside(state, 1), torch.no_grad():
-            made = [self._draw(wanted) for _ in range(count)]
-        return told_of(made)
+            return told_of([self._draw(wanted) for _ in range(count)])
 
     def _draw(self, wanted: frozenset[str]) -> dict[str, object]:
         """One draw of what depends on no row: parameters, by site, and those quantities that are `wanted`."""
