@@ -210,6 +210,16 @@ def test_what_is_computed_of_a_fit_stays_when_its_networks_are_changed(library, 
         np.testing.assert_allclose(again.stan_variable("f"), expected, rtol=1e-5, atol=1e-5)
 
 
+def test_a_fit_keeps_weights_that_are_arrays_of_numpy():
+    net, _ = equinox_net()
+    net = type(net)(np.ones((2, 1)), np.zeros(1))
+    fit = stanimport.sample(loaded(SOURCE, "equinox"), DATA, seed=1, networks={"net": net}, chains=1, iter_warmup=5,
+                            iter_sampling=2)  # fmt: skip
+    net.weight[:] = 7
+    again = stanimport.generate_quantities(previous_fit=fit)
+    np.testing.assert_allclose(again.stan_variable("f")[0], X.sum(axis=1, keepdims=True), rtol=1e-5, atol=1e-5)
+
+
 def test_networks_given_as_classes_are_made_once():
     torch = pytest.importorskip("torch", reason="the pyro extra is not installed")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import numpyro
 from numpyro.contrib.module import eqx_module, nnx_module
 
@@ -86,8 +87,11 @@ def untrained(module: object) -> Any:
 
 
 def kept(module: object) -> object:
-    """A network that stays as it is now: a copy of a flax module, whose parts change in place; no others' do."""
-    if _library(module) != "flax":
+    """A network that stays as it is now: a copy of what changes in place, flax modules and arrays of NumPy."""
+    library = _library(module)
+    if library == "equinox":
+        return jax.tree.map(lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, module)
+    if library != "flax":
         return module
     from flax import nnx
 
