@@ -344,6 +344,7 @@ def _new_module(program: StanFile, current: settings.Settings) -> tuple[types.Mo
     spec.has_location = program.path is not None
     module = importlib.util.module_from_spec(spec)
     loading.execute(module, program, entry)
+    loader.included = module.stan.includes
     return module, entry
 
 
@@ -353,6 +354,7 @@ class _Loader(StanLoader):
     def __init__(self, name: str, program: StanFile, current: settings.Settings):
         super().__init__(name, program.filename)
         self._program, self._settings = program, current
+        self.included: tuple[tuple[str, str], ...] = ()  # texts of the files that it includes, by their names in it
 
     def program(self) -> StanFile:
         return self._program
@@ -364,12 +366,30 @@ class _Loader(StanLoader):
         return permissions.access(module, None, settings.current().network_packages)
 
     def reference(self, attribute: str | None) -> tuple[Any, tuple[Any, ...]]:
-        return restore_loaded, (self._program, self._settings, attribute)
+        return restore_loaded, (self._program, self._settings, attribute, self.included)
 
 
-def restore_loaded(program: StanFile, current: settings.Settings, attribute: str | None) -> Any:
-    """Unpickle a module made by `load` or `loads`, or an attribute of it."""
+def restore_loaded(
+    program: StanFile, current: settings.Settings, attribute: str | None,
+    included: tuple[tuple[str, str], ...] | None = None,
+) -> Any:  # fmt: skip
+    """Unpickle a module made by `load` or `loads`, or an attribute of it: with the texts of the files it included."""
     chosen = dict(backend=current.backend, scheme=current.scheme, include_paths=current.include_paths,
                   functions=current.functions)  # fmt: skip
-    module = _module(program, chosen)
+    module = _with_included(program, chosen, included)
     return module if attribute is None else getattr(module, attribute)
+
+
+def _with_included(
+    program: StanFile, chosen: Mapping[str, object], included: tuple[tuple[str, str], ...] | None
+) -> types.ModuleType:  # fmt: skip
+    """The module of a program whose included files held these texts, which may be edited by now, or gone."""
+    try:
+        module = _module(program, chosen)
+    except (StanSyntaxError, StanSemanticError):
+        if not included:
+            raise
+    else:
+        if included in (None, module.stan.includes):
+            return module
+    return _module(replace(program, path=None, title=program.model_name, includes=included or ()), chosen)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from importlib.abc import InspectLoader as _Loader
 
     from stanlib.batches import Rows
+    from stanlib.program import Program
     from stanlib.unobserved import Observations
 else:
     _Loader = object  # importlib.abc takes 20 ms to import, and all of a loader's methods are here
@@ -99,25 +100,25 @@ class StanLoader(_Loader):
         """What the program may do with a Python module that it names in `networks`: see `permissions.access`."""
         return permissions.access(module, self.name, self.settings().network_packages)
 
-    def rows_of(self, sizes: Sequence[str], guide: bool) -> dict[str, Rows]:
+    def rows_of(self, program: Program, sizes: Sequence[str], guide: bool) -> dict[str, Rows]:
         """For each of some sizes of the data, what of the model, or guide, depends on its rows.
 
         Raises:
             StanSemanticError: naming the statements that depend on rows otherwise.
         """
-        return loading.rows_of(self.program(), self.settings(), sizes, guide)
+        return loading.rows_of(program, sizes, guide)
 
-    def unpredictable(self, guide: bool) -> dict[str, str]:
+    def unpredictable(self, program: Program, guide: bool) -> dict[str, str]:
         """The data that the model, or guide, can't draw where it is called with None for them: why, by name."""
-        return loading.unpredictable(self.program(), self.settings(), guide)
+        return loading.unpredictable(program, guide)
 
-    def computed_from(self) -> dict[str, frozenset[str]]:
+    def computed_from(self, program: Program) -> dict[str, frozenset[str]]:
         """The transformed data that may depend on the values of each of the data, by name."""
-        return loading.computed_from(self.program(), self.settings())
+        return loading.computed_from(program)
 
-    def observations(self) -> Observations:
+    def observations(self, program: Program) -> Observations:
         """Which observations the log likelihood of the program can tell apart."""
-        return loading.observations(self.program(), self.settings())
+        return loading.observations(program)
 
     def reference(self, attribute: str | None) -> tuple[Any, tuple[Any, ...]]:
         """How to pickle the module, or an attribute of it: by name, through the hook."""

@@ -18,6 +18,7 @@ from .source import Source, Span
 
 if TYPE_CHECKING:
     from stanlib.batches import Rows
+    from stanlib.program import Program
     from stanlib.unobserved import Observations
 
     from .pipeline import Options, Translation
@@ -143,32 +144,43 @@ def translation_of(program: StanFile, settings: Settings) -> Translation:
     return translation
 
 
-def rows_of(program: StanFile, settings: Settings, sizes: Sequence[str], guide: bool) -> dict[str, Rows]:
+# A module is asked what its program says of it: that which it was made from, whatever stands in the files by now.
+
+
+def rows_of(program: Program, sizes: Sequence[str], guide: bool) -> dict[str, Rows]:
     """What of a model, or guide, depends on rows of the data: see `questions.rows_of`."""
     from . import questions
 
-    return questions.rows_of(program.source, _options(settings), sizes, guide, include_folders(program, settings))
+    return questions.rows_of(*_as_made(program), sizes, guide)
 
 
-def unpredictable(program: StanFile, settings: Settings, guide: bool) -> dict[str, str]:
+def unpredictable(program: Program, guide: bool) -> dict[str, str]:
     """The data that a model, or guide, can't draw, and why: see `questions.unpredictable`."""
     from . import questions
 
-    return questions.unpredictable(program.source, _options(settings), guide, include_folders(program, settings))
+    return questions.unpredictable(*_as_made(program), guide)
 
 
-def computed_from(program: StanFile, settings: Settings) -> dict[str, frozenset[str]]:
+def computed_from(program: Program) -> dict[str, frozenset[str]]:
     """The transformed data that may depend on the values of each of the data: see `questions.computed_from`."""
     from . import questions
 
-    return questions.computed_from(program.source, _options(settings), include_folders(program, settings))
+    return questions.computed_from(*_as_made(program))
 
 
-def observations(program: StanFile, settings: Settings) -> Observations:
+def observations(program: Program) -> Observations:
     """What the log likelihood of a program can tell apart: see `questions.observations`."""
     from . import questions
 
-    return questions.observations(program.source, _options(settings), include_folders(program, settings))
+    return questions.observations(*_as_made(program))
+
+
+def _as_made(program: Program) -> tuple[Source, Options]:
+    """The texts and the options that a module was made from."""
+    from .pipeline import Options
+
+    source = Source(program.filename, program.source, includes=dict(program.includes))
+    return source, Options(program.backend, program.scheme, functions=program.functions)
 
 
 def _options(settings: Settings) -> Options:

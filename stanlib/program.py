@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from . import batches, conditioned, declared_sizes, drawn, networks, places, predicted
@@ -306,7 +306,7 @@ class Model(_Called):
         ask: Callable[..., Any] | None = getattr(self.function.__globals__.get("__loader__"), question, None)
         if ask is None:
             raise StanError(f"{purpose} of {self.program.name} need the Stan program: load it through stanimport")
-        return ask
+        return partial(ask, self.program)
 
     def __reduce__(self) -> Any:
         if not self.batches.totals:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from scipy import stats
 
 import stanimport
 from stanimport.compile import compile_package
@@ -218,3 +219,64 @@ def test_threads_get_one_module(tmp_path):
         found = list(pool.map(lambda _: stanimport.load(path), range(16)))
     assert all(float(m.transformed_data()["y"]) == 2 for m in found)
     assert len({id(m) for m in found}) == 1
+
+
+ROWS = "data { int N; vector[N] y; vector[N] w; } parameters { real x; } model { y ~ normal(x, 1); target += %s; }\n"
+
+
+def scaled(module, data, x: float, totals: int) -> float:
+    """The density of a batch, of so many rows in all."""
+    from numpyro.infer.util import log_density
+
+    return float(log_density(module.model.minibatch(N=totals), (), module.transformed_data(**data), {"x": x})[0])
+
+
+@pytest.mark.parametrize("now", ["-2 * x", "-x * sum(y[2:])", "not a program", None])
+def test_edited_programs_of_imported_modules(tmp_path, monkeypatch, x64, now):
+    """What a module is asked of its program is that of the text that it was made from, in closed form."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    path = tmp_path / "rows_that_are_edited.stan"
+    path.write_text(ROWS % "-x * sum(w)")
+    module = importlib.import_module(path.stem)
+    del sys.modules[path.stem]
+    path.unlink() if now is None else path.write_text(ROWS % now)
+    data = {"N": 2, "y": [1.0, 2.0], "w": [0.3, 0.4]}
+    expected = 50 * (stats.norm.logpdf(data["y"], 0.5).sum() - 0.5 * 0.7)
+    assert scaled(module, data, 0.5, 100) == pytest.approx(expected, rel=1e-12)
+    assert [o.data for o in module.model.observations().unobserved] == [("w",)]
+    assert module.model.computed_from("y") == frozenset() and module.model.undrawn().keys() == {"N", "w"}
+
+
+def test_edited_includes_of_loaded_modules(tmp_path, x64):
+    text = ROWS.replace("target += %s;", "\n#include term.stan\n")
+    (tmp_path / "term.stan").write_text("target += -x * sum(w);")
+    made = [stanimport.loads(text, include_paths=[tmp_path]), stanimport.load(write_rows(tmp_path, text))]
+    (tmp_path / "term.stan").write_text("target += -x * 2;")
+    data = {"N": 2, "y": [1.0, 2.0], "w": [0.3, 0.4]}
+    expected = 50 * (stats.norm.logpdf(data["y"], 0.5).sum() - 0.5 * 0.7)
+    assert [scaled(m, data, 0.5, 100) for m in made] == pytest.approx([expected] * 2, rel=1e-12)
+
+
+def write_rows(folder, text):
+    (folder / "rows.stan").write_text(text)
+    return folder / "rows.stan"
+
+
+@CACHED
+@pytest.mark.parametrize("now", ["return 7 * x;", "return not;", None])
+def test_modules_that_travel_have_what_they_included(tmp_path, cached, now):
+    """Edited, broken or gone: the module that arrives is that which was sent."""
+    path = program(tmp_path)
+    write(tmp_path, 3)
+    made = [stanimport.load(path), stanimport.loads(PROGRAM, include_paths=[tmp_path])]
+    sent = pickle.dumps(made)
+    assert all(m is n for m, n in zip(pickle.loads(sent), made))
+    if now is None:
+        (tmp_path / "f.stan").unlink()
+    else:
+        (tmp_path / "f.stan").write_text(f"real f(real x) {{ {now} }}\n")
+    forget(cached)
+    code = "import pickle, sys; print(*[m.transformed_data()['y'] for m in pickle.load(sys.stdin.buffer)])"
+    done = subprocess.run([sys.executable, "-c", code], input=sent, capture_output=True, timeout=120)
+    assert done.stdout.split() == [b"3.0", b"3.0"], done.stderr
+    assert [float(m.transformed_data()["y"]) for m in pickle.loads(sent)] == [3, 3]
