@@ -101,11 +101,19 @@ def _decode(content: bytes) -> object:
 
 def _path(key: bytes) -> Path | None:
     folder = settings.jit_cache()
-    jax = sys.modules.get("jax")
-    elsewhere = jax.config.jax_compilation_cache_dir if jax else os.environ.get("JAX_COMPILATION_CACHE_DIR")
-    if folder is None or elsewhere:
+    if folder is None or _jax_keeps_its_own():
         return None
     return folder / (hashlib.sha256(_machine() + key).hexdigest() + _SUFFIX)
+
+
+def _jax_keeps_its_own() -> bool:
+    """Whether JAX was given a cache of its own."""
+    if "jax" not in sys.modules:
+        return bool(os.environ.get("JAX_COMPILATION_CACHE_DIR"))
+    import jax  # waits for a thread that is just loading it: until then it has no options
+
+    own: str | None = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]  # an attribute at run time
+    return bool(own)
 
 
 @cache

@@ -117,3 +117,32 @@ def test_the_cache_of_jax_comes_first(folder, compilations):
     finally:
         jax.config.update("jax_compilation_cache_dir", None)
     assert not folder.exists()
+
+
+HALF_LOADED = """
+import sys, threading, time
+from stanimport.inference import stored
+
+begun = threading.Event()
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("jax."):
+            begun.set()
+            time.sleep(0.01)
+
+sys.meta_path.insert(0, Slow())
+loading = threading.Thread(target=__import__, args=("jax",))
+loading.start()
+begun.wait()
+assert not hasattr(sys.modules["jax"], "config")
+found = stored.read(b"no such program")
+loading.join()
+print(found)
+"""
+
+
+def test_a_thread_that_looks_while_another_one_loads_jax(tmp_path):
+    environment = os.environ | {"STANIMPORT_JIT_CACHE": str(tmp_path / "jit")}
+    done = subprocess.run([sys.executable, "-c", HALF_LOADED], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr
