@@ -20,7 +20,7 @@ from .. import cache as translations
 from .. import files, ownership, settings, versions
 
 ROOM = 2**29  # bytes on disk: the files used longest ago go
-_MAGIC = b"stanimport program 2\n"
+_MAGIC = b"stanimport program 3\n"
 _SUFFIX = ".xla"
 
 
@@ -62,7 +62,7 @@ def read(key: bytes) -> Any:
         return None
     try:
         content = ownership.read_private(path) if translations.is_private(path.parent) else None
-        found = _decode(content) if content else None
+        found = _decode(path, content) if content else None
         if found is not None:
             os.utime(path)  # used now
         return found
@@ -80,18 +80,23 @@ def write(key: bytes, content: object) -> None:
         ownership.make_private(path.parent)
         if ownership.why_not_private(path.parent):
             return
-        files.write(path, _MAGIC + files.digest(payload) + payload, 0o600)
+        files.write(path, _MAGIC + _digest(path, payload) + payload, 0o600)
         _trim(path.parent)
     except (OSError, ValueError, TypeError, AttributeError, pickle.PicklingError):
         return
 
 
-def _decode(content: bytes) -> object:
-    """What was pickled into a file; None if the file is damaged, of another format, or can't be unpickled."""
+def _digest(path: Path, payload: bytes) -> bytes:
+    """Of what a file holds and for which key: under another name it would be the program of another one."""
+    return files.digest(path.name.encode() + payload)
+
+
+def _decode(path: Path, content: bytes) -> object:
+    """What was pickled into a file; None if it is damaged, another key's, of another format, or can't be unpickled."""
     head = len(_MAGIC)
     start = head + hashlib.sha256().digest_size
     payload = content[start:]
-    if not content.startswith(_MAGIC) or files.digest(payload) != content[head:start]:
+    if not content.startswith(_MAGIC) or _digest(path, payload) != content[head:start]:
         return None
     try:
         return pickle.loads(payload)

@@ -119,6 +119,15 @@ def test_the_cache_of_jax_comes_first(folder, compilations):
     assert not folder.exists()
 
 
+def test_a_file_under_the_name_of_another_is_not_read(folder):
+    """As one that was restored or copied wrongly: it is whole, and the program of another key."""
+    for key in (b"first", b"second"):
+        stored.write(key, [key])
+    first, second = (stored._path(key) for key in (b"first", b"second"))
+    second.write_bytes(first.read_bytes())
+    assert stored.read(b"first") == [b"first"] and stored.read(b"second") is None
+
+
 HALF_LOADED = """
 import sys, threading, time
 from stanimport.inference import stored
