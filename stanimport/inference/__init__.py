@@ -4,6 +4,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .running.first_use import in_threads
 from .running.interrupts import collected
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    in_threads()
     with collected():  # many of them are extension modules
         value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value

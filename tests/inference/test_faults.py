@@ -382,6 +382,37 @@ def test_twenty_threads_translate_and_sample():
     assert sys.getrecursionlimit() == before
 
 
+AT_ONCE = """
+import threading
+import stanimport
+from stanimport.inference import LogProb
+start, out = threading.Barrier(10), {}
+METHODS = [
+    lambda m: stanimport.log_prob(m, params={"x": 1.0}).gradient[0],
+    lambda m: stanimport.generate_quantities(m, previous_fit={"x": [1.0]}, seed=1).stan_variable("two")[0] - 3,
+    lambda m: stanimport.optimize(m, seed=1).stan_variable("two") - 1,
+    lambda m: stanimport.sample(m, chains=1, iter_sampling=1, fixed_param=True, inits={"x": 0.0}, seed=1,
+                                show_progress=False).stan_variable("two")[0] - 1,
+    lambda m: stanimport.prior_predictive(m, draws=1, seed=1).stan_variable("two").size - 2,
+]
+def begin(i):
+    text = "parameters { real x; } transformed parameters { real two = 2 * x; } model { x ~ normal(0, 1); }"
+    module = stanimport.loads(f"{text} // {i}")
+    start.wait()
+    out[i] = METHODS[i % 5](module)
+threads = [threading.Thread(target=begin, args=(i,)) for i in range(10)]
+for t in threads: t.start()
+for t in threads: t.join()
+print(len(out), {round(float(v), 6) for v in out.values()})
+"""
+
+
+def test_threads_begin_at_once(tmp_path):
+    """In a process that has loaded nothing yet: packages are loaded whole, by one of them."""
+    done = run(AT_ONCE, cwd=tmp_path)
+    assert done.stdout.strip() == "10 {-1.0}", done.stderr
+
+
 def test_the_limit_of_recursion_holds_while_any_translation_needs_it():
     limit, inside, leave = sys.getrecursionlimit(), threading.Event(), threading.Event()
 
