@@ -27,7 +27,8 @@ class Told:
         outcomes = self.of(site)
         if outcomes is None or outcomes.size == count or not count:
             return outcomes
-        alike = any(_rows(self.parts[site], axes) == count for axes in range(min(p.ndim for p in self.parts[site])))
+        axes = range(min((p.ndim for p in self.parts[site]), default=0))
+        alike = any(_rows(self.parts[site], n) == count for n in axes)
         return outcomes.reshape(count, -1) if alike else None
 
 

@@ -20,7 +20,6 @@ from ..ir.uses import declared, depending, escapes, loop_indices, mentions, name
 Stmts = tuple[gprob.Stmt, ...]
 Path = tuple[gprob.For | gprob.If, ...]  # the loops and branches around a statement, of each branch one side alone
 _Effect = typed.Tilde | typed.Increment
-_OTHER_LOOPS = (gprob.ForEach, gprob.While)
 
 
 def with_recorded(body: Stmts, dynamic: Set[str], holding: Set[str], names: Fresh) -> Stmts:
