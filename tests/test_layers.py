@@ -192,8 +192,7 @@ FOLDERS = ("running", "io", "blocks", "density", "samplers", "fits", "methods", 
 UPWARD = {
     ("density.initial", "fits.stan_csv"), ("density.initial", "fits.storage"),  # a fit may be where chains start
     ("fits.fit", "methods.drawing"),  # the journal of a run may be read as a fit
-    ("options", "running.interrupts"), ("options", "running.first_use"), ("programs", "running.interrupts"),
-    ("programs", "running.compilers"),
+    ("options", "running.interrupts"), ("programs", "running.interrupts"), ("programs", "running.compilers"),
     ("traced", "running.interrupts"),
     ("programs", "density.kernels"), ("traced", "density.kernels"),  # which is about how XLA compiles
 }

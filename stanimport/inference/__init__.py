@@ -63,10 +63,14 @@ __all__ = [
 # --- by `python -m stanimport.inference.offered`: to here
 
 
+_BY_JAX = {"fits.observations", "fits.predictive", "fits.replications", "studies.calibration", "studies.refits"}
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    in_threads()
+    if _HOME[name] in _BY_JAX:
+        in_threads()
     with collected():  # many of them are extension modules
         value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value

@@ -21,7 +21,6 @@ from ..errors import StanError, nearest
 from . import kinds
 from .kinds import OptionError
 from .precision import new_seed
-from .running import first_use
 from .running.interrupts import collected
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -96,7 +95,6 @@ def suggesting(function: F) -> F:
                 hint = f": {told}" if told else _of_data(name, *args) or suggestion(name, known)
                 raise TypeError(f"{function.__name__}() has no option {name!r}{hint}")
         options = taken.checked(options)
-        first_use.in_threads()
         with collected():
             return function(*map(files.as_paths, args), **options)
 

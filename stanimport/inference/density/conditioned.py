@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from ..io.names import read
 from ..modules import for_numpyro, module_of
 from ..options import seed_or_new
+from ..running.first_use import in_threads
 from . import remembered
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def keyed(
     """The same by a key, with the programs that are needed, if all of them are there."""
 
     def condition() -> Posterior:
+        in_threads()
         from .posterior import condition  # only now: it loads NumPyro
 
         return condition(module, data, seed)

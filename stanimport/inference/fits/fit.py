@@ -15,6 +15,7 @@ from ...errors import nearest
 from .. import tuples
 from ..kinds import checking
 from ..options import wanted, whole
+from ..running.first_use import in_threads
 from ..running.interrupts import collected
 from .labels import named
 from .result import Result
@@ -208,6 +209,7 @@ class Fit(Result):
             ValueError: for names that are no discrete parameters.
             StanError: for a program of whose data none can be replicated; it says why.
         """
+        in_threads()
         from .predictive import posterior_predictive
 
         return posterior_predictive(self, data, seed, redraw)

@@ -12,6 +12,7 @@ from stanlib.errors import StanDataError
 
 from ...errors import warn
 from .. import tuples
+from ..running.first_use import in_threads
 
 if TYPE_CHECKING:
     from .result import Result
@@ -142,6 +143,7 @@ def _computed(fit: Result, group: str) -> Mapping[str, np.ndarray]:
     if not fit.program.source or not fit.has_data:  # read from files that don't tell it, or of batches
         return {}
     if group not in fit._groups:
+        in_threads()
         from . import observations
 
         fit._groups[group] = getattr(observations, group)(fit)

@@ -272,7 +272,8 @@ def _whole(
     terms: Mapping[str, np.ndarray], places: Mapping[str, np.ndarray | str], datum: Any
 ) -> np.ndarray | None:
     """Those of one variable as one array, None where they are no parts of one."""
-    known = {n: w for n in terms if (w := cells(places.get(n), terms[n].shape[2:], np.shape(datum))) is not None}
+    shape = () if isinstance(datum, tuple) else np.shape(datum)  # parts of tuples have no places
+    known = {n: w for n in terms if (w := cells(places.get(n), terms[n].shape[2:], shape)) is not None}
     if len(known) == len(terms) and len({heads for _, heads in known.values()}) == 1:
         rows = np.empty(next(iter(known.values()))[1])
         if (made := _by_places(rows, [(w, terms[n]) for n, (w, _) in known.items()])) is not None:

@@ -16,7 +16,8 @@ _loaded = threading.Event()
 def in_threads() -> None:
     """In a thread that is not the main one, load the packages that programs run by, one after the other.
 
-    The main thread waits for it, if one does so: alone it loads no more than it needs.
+    Where a program has to be traced: what is stored of compiled ones runs without. The main thread waits for it, if one
+    does so: alone it loads no more than it needs.
     """
     if _loaded.is_set():
         return
