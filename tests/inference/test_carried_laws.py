@@ -148,3 +148,20 @@ def test_the_density_stays(body, x64):
     point = np.array([A, np.log(S)])
     here, there = (Posterior(m, m.transformed_data(**DATA)).log_density(point) for m in (module, apart))
     assert float(here) == pytest.approx(float(there), rel=1e-12)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 4])
+def test_loops_inside_may_have_no_iterations(rows, x64):
+    body = """vector[2] q = rep_vector(0.1, 2); vector[2] r = rep_vector(0.1, 2);
+      for (i in 1:S) { r = 0.5 * r;
+        for (n in 2:(N - 1)) {
+          if (on[n]) { w[i, n] ~ student_t(4, q[1] * x[n], s); r[c[n]] += 0.3 * r[2]; } else { target += sum(q); }
+          for (t in 2:T[i]) on[t] ~ bernoulli_logit(s);
+          q[c[n]] += 0.1; }
+        r[1] = tanh(r[2] + a); }"""
+    data = {n: v[:rows] if n in ("y", "x", "c", "k", "v", "on") else v for n, v in DATA.items()}
+    data |= {"N": rows, "w": W[:, :rows], "T": [1, 2]}
+    module = stanimport.loads(PROGRAM.format(body=body))
+    here, there = (Posterior(m, m.transformed_data(**data)).log_density(np.array([A, np.log(S)]))
+                   for m in (module, observing_apart(module)))  # fmt: skip
+    assert float(here) == pytest.approx(float(there), rel=1e-12)

@@ -231,13 +231,19 @@ def _python_loop(indices: Sequence[int], body: Callable[..., State], state: Stat
 
 def _stack(terms: list[Any]) -> np.ndarray | tuple[jax.Array]:
     """The terms of all iterations; one that had none counts as 0, or has its mark."""
-    terms = [absent() if t is UNSET else plain(t) for t in terms]
+    terms = [absent() if t is UNSET else _joined(t) if isinstance(t, list) else plain(t) for t in terms]
     if not terms:
         return np.zeros(0)
     if len({jnp.shape(t) for t in terms} - {()}) > 1:
         return (jnp.concatenate([jnp.ravel(t) for t in terms]),)
     shape = jnp.broadcast_shapes(*map(jnp.shape, terms))
     return (moved_behind(jnp.stack([jnp.broadcast_to(t, shape) for t in terms]), len(current().axes)),)
+
+
+def _joined(terms: list[Any]) -> Any:
+    """The terms of a loop in Python inside of an iteration, one after the other."""
+    parts = [jnp.ravel(absent() if t is UNSET else plain(t)) for t in terms]
+    return jnp.concatenate(parts) if parts else np.zeros(0)
 
 
 def _scan(indices: np.ndarray, body: Callable[..., State], state: State, outputs: int) -> State:
