@@ -240,7 +240,7 @@ def _stack(terms: list[Any]) -> np.ndarray | tuple[jax.Array]:
     return (moved_behind(jnp.stack([jnp.broadcast_to(t, shape) for t in terms]), len(current().axes)),)
 
 
-def _joined(terms: list[Any]) -> Any:
+def _joined(terms: list[Any]) -> np.ndarray | jax.Array:
     """The terms of a loop in Python inside of an iteration, one after the other."""
     parts = [jnp.ravel(absent() if t is UNSET else plain(t)) for t in terms]
     return jnp.concatenate(parts) if parts else np.zeros(0)
