@@ -43,21 +43,21 @@ def is_density_of(n: object, kinds: tuple[str, ...] = DENSITIES) -> TypeGuard[gp
     return isinstance(n, gprob.Apply) and bool(n.function.distribution) and n.function.name.endswith(kinds)
 
 
-def observation_dims(call: gprob.Apply | gprob.CallUser) -> int:
-    """The axes of one observation of a density: of the program's own any container is several."""
-    law = call.function.distribution if isinstance(call, gprob.Apply) else None
+def observation_dims(density: object) -> int:
+    """The axes of one observation of a density: of the program's own, by its name, any container is several."""
+    law = getattr(density, "distribution", None)
     return int(law.event_dims) if law else 0
 
 
 def outcome_dims(s: gprob.Factor) -> int:
     """The axes of one observation of the densities of an increment: the least."""
     held = [s.outcome_dims] if s.outcomes else []
-    return min((*held, *(observation_dims(n) for n in traversal.walk(s.value) if is_density_of(n))), default=0)
+    return min((*held, *(observation_dims(n.function) for n in traversal.walk(s.value) if is_density_of(n))), default=0)
 
 
 def is_of_several(s: gprob.Factor) -> bool:
     """Whether an increment holds a density of more than one observation: the sum of theirs."""
-    own = ((n.arguments[0].type, observation_dims(n)) for n in traversal.walk(s.value) if is_density_of(n))
+    own = ((n.arguments[0].type, observation_dims(n.function)) for n in traversal.walk(s.value) if is_density_of(n))
     held = ((y.type, s.outcome_dims) for y in s.outcomes)
     return not all(_is_one(t, dims) for t, dims in (*held, *own))
 

@@ -15,7 +15,7 @@ from stanlib.types import INT, REAL, is_scalar, scalar_of
 from ..ir import gprob, traversal
 from ..ir.calls import apply
 from ..ir.fresh import Fresh, stem
-from ..ir.uses import outcome_dims, outcomes
+from ..ir.uses import observation_dims, outcome_dims, outcomes
 from ..source import Span
 from .call_graph import closure
 from .normalize import map_blocks
@@ -130,8 +130,7 @@ def _is_law(s: gprob.Observe | gprob.Factor) -> bool:
 def _as_factor(s: gprob.Observe | gprob.Factor, added: gprob.Expr) -> gprob.Factor:
     """What a statement adds, which is computed before it; it still tells of which outcomes that is the density."""
     if isinstance(s, gprob.Observe):
-        law = s.distribution.lpdf
-        dims = law.distribution.event_dims if isinstance(law, Function) and law.distribution else 0
+        dims = observation_dims(s.distribution.lpdf)
         return gprob.Factor(s.span, s.site, added, outcomes=(s.value,), outcome_dims=dims)
     return replace(s, value=added, outcomes=tuple(outcomes(s)), outcome_dims=outcome_dims(s))
 

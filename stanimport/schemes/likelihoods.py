@@ -68,7 +68,7 @@ class Likelihoods:
 
     def observation_dims(self, value: gprob.Expr) -> int:
         """The axes of one observation of the densities that a value holds though they do not stand in it: the least."""
-        held = (n for e in self.values(self.reached(value)) for n in traversal.walk(e) if self.is_density(n))
+        held = (n.function for e in self.values(self.reached(value)) for n in traversal.walk(e) if self.is_density(n))
         return min(map(observation_dims, held), default=0)
 
     def around(self, s: typed.Increment) -> Path:

@@ -205,7 +205,7 @@ class Fit(Result):
 
         Raises:
             StanDataError: for data that are not as declared, that give a parameter another shape, or whose rows have
-                the names of a parameter's components in another order.
+                other names than a parameter's components, or theirs in another order.
             ValueError: for names that are no discrete parameters.
             StanError: for a program of whose data none can be replicated; it says why.
         """

@@ -65,7 +65,7 @@ def generate_quantities(
 
     Raises:
         StanDataError: for data that are not as declared, draws that lack a parameter or are outside of its domain, and
-            data whose rows have the names of the draws' components in another order.
+            data whose rows have other names than the draws' components, or theirs in another order.
         TypeError: without a `previous_fit`.
         OptionError: for names of variables that there aren't, and a folder that is there already.
 
