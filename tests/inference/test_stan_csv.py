@@ -84,6 +84,22 @@ def test_files_that_are_none(tmp_path):
         stanimport.from_csv(str(tmp_path / "none*.csv"))
 
 
+def test_files_that_are_cut_or_given_twice(tmp_path):
+    path, good = tmp_path / "x.csv", CMDSTAN.replace("{id}", "1")
+    rows = good[: good.index("#\n#  Elapsed")]
+    path.write_text(rows)
+    assert stanimport.from_csv(path).stan_variable("z")[-1] == 0.5 - 0.5j  # all rows, though nothing tells the times
+    for cut in (rows[:-1], rows[:-2], rows[:-3]):  # the last of which reads as a number, -0
+        path.write_text(cut)
+        with pytest.raises(stanimport.StanDataError, match="ends in the middle of a line"):
+            stanimport.from_csv(path)
+    path.write_text(good)
+    (tmp_path / "link.csv").symlink_to(path)
+    for twice in ([path, path], [path, tmp_path / "." / "x.csv"], [path, tmp_path / "link.csv"]):
+        with pytest.raises(stanimport.StanDataError, match="is given twice"):
+            stanimport.from_csv(twice)
+
+
 @pytest.fixture(scope="module")
 def saved_warmup(beta_module):
     return stanimport.sample(beta_module, FLIPS, chains=2, iter_warmup=30, iter_sampling=20, thin=2, save_warmup=True,

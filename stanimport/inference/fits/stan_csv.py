@@ -229,6 +229,10 @@ def found(paths: Any) -> list[Path]:
         found = [Path(paths)]
     if not found:
         raise StanDataError(f"{paths}: there are no CSV files")
+    places = [p.resolve() for p in found]
+    for path, place in zip(found, places):
+        if places.count(place) > 1:
+            raise StanDataError(f"{path}: is given twice: each file is one chain")
     return found
 
 
@@ -244,9 +248,12 @@ def _file(path: Path) -> File:
         StanDataError: for a file that can't be read, or is none of CmdStan's.
     """
     try:
-        lines = read_bytes(path).decode("utf-8").splitlines()
+        text = read_bytes(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as e:
         raise StanDataError(f"{path}: can't be read: {e}") from None
+    lines = text.splitlines()
+    if text and not text.endswith(("\n", "\r")) and not lines[-1].startswith("#"):  # a number may lack digits
+        raise StanDataError(f"{path}: ends in the middle of a line: it was cut, or is being written still")
     comments = [line[1:].strip() for line in lines if line.startswith("#")]
     rows = [line for line in lines if line and not line.startswith("#")]
     config = dict(_entries(comments))
