@@ -168,7 +168,8 @@ OUTSIDE = {
     "an expression": ("log(y) ~ normal(m, 1);", "observes an expression of it"),
     "twice": ("y ~ normal(m, 1); y ~ normal(0, 2);", "more than once"),
     "one number several times": ("z ~ normal(m * y, 1);", "observes it more than once"),
-    "parts": ("y[1:2] ~ normal(m, 1);", "only parts of it"),
+    "parts twice": ("y[1:2] ~ normal(m, 1); y[2:3] ~ normal(m, 1);", "more than once"),
+    "no part": ("y[1:0] ~ normal(m, 1);", "no statement observes any of its numbers"),
     "nothing": ("target += -square(m);", "with its data it runs no statement `y ~"),
     "nothing for these data": ("if (z > 1) y ~ normal(m, 1);", "with its data it runs no statement `y ~"),
 }

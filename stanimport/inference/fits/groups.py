@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from stanlib.errors import StanDataError
 from ...errors import warn
 from .. import tuples
 from ..running.first_use import in_threads
+from .entries import LogDensities
 
 if TYPE_CHECKING:
     from .result import Result
@@ -34,21 +36,41 @@ def dataset(
     """Arrays (chains, draws, ...) as a data set; without `sampled`, plain arrays.
 
     Dimensions and coordinates are CmdStanPy's unless they are named: `x_dim_0` from 0, chains from 1, draws from 0.
+    Arrays of a part of a variable's entries (`entries.LogDensities`) have the coordinates of these.
     """
     dims, coords = dims or {}, coords or {}
     head = ("chain", "draw") if sampled else ()
-    arrays: dict[str, Any] = {}
-    known: dict[str, Any] = {}
+    arrays, known = dict[str, tuple[tuple[str, ...], np.ndarray]](), dict[str, np.ndarray]()
     for name, value in variables.items():
-        shape = np.shape(value)[len(head) :]
-        named = tuple(dims.get(name, ()))
-        axes = named if len(named) == len(shape) else tuple(f"{name}_dim_{i}" for i in range(len(shape)))
-        arrays[name] = ((*head, *axes), np.asarray(value))
-        known |= {a: np.asarray(coords.get(a, np.arange(n))) for a, n in zip(axes, shape)}
+        labels = _labels(name, np.shape(value)[len(head) :], variables, dims, coords)
+        arrays[name] = ((*head, *labels), np.asarray(value))
+        known |= labels
     if sampled and variables:
         first = next(iter(variables.values()))
         known |= {"chain": np.arange(1, first.shape[0] + 1), "draw": np.arange(first.shape[1])}
     return xarray.Dataset(arrays, coords=known)
+
+
+def _labels(
+    name: str, shape: tuple[int, ...], variables: Mapping[str, np.ndarray], dims: Names,
+    coords: Mapping[str, Sequence[object]],
+) -> dict[str, np.ndarray]:  # fmt: skip
+    """The axes of a variable, with the coordinates along each."""
+    named, numbered = tuple(dims.get(name, ())), _numbered(name, shape)
+    axes = named if len(named) == len(shape) else numbered
+    labels = {a: np.asarray(coords.get(a, np.arange(n))) for a, n in zip(axes, shape)}
+    if isinstance(variables, LogDensities) and name in variables.entries:
+        shared = Counter(axis for n in variables for axis in dims.get(n, ()))
+        part = zip(axes, numbered, variables.entries[name])  # an axis of its own where others have all of its entries
+        return {own if shared[a] > 1 else a: labels[a][at] if a in coords else at for a, own, at in part}
+    if any(len(at) != n for at, n in zip(labels.values(), shape)):
+        return {a: np.arange(n) for a, n in zip(numbered, shape)}
+    return labels
+
+
+def _numbered(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
+    """The names of axes that nobody named."""
+    return tuple(f"{name}_dim_{i}" for i in range(len(shape)))
 
 
 def all_groups(

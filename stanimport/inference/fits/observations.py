@@ -22,6 +22,7 @@ from ..density.posterior import Posterior, log_prob
 from ..modules import anew, for_numpyro, observing_apart, told_apart
 from ..precision import TRACING, double_precision
 from .discrete import observing
+from .entries import Entries, LogDensities, entries_of
 from .positions import UNORDERED, cells, in_order, is_observation, moved_expressions, positions, variable_of
 from .prior_draws import NoPriorError, prior_draws
 from .replications import ReplicationWarning, Replicator, over_draws, warn_of_others, warn_of_outside
@@ -44,7 +45,7 @@ def posterior_of(fit: Result) -> Posterior:
     return Posterior(observing_apart(fit.module), fit.data)
 
 
-def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
+def log_likelihood(fit: Result) -> LogDensities:
     """The log density of every observation, (chains, draws, ...), by observed site.
 
     Where statements observe a part of a variable, or sums of its log densities, the program's own `log_lik` if there is
@@ -56,26 +57,45 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
     with marked():
         every, places = log_densities(posterior, fit.variables, fit.seed)
     parts = _parts(fit, {n: _width(v) - _width(_present(v)) for n, v in every.items()}, places)
-    known = {n: _present(v) for n, v in _together(fit, posterior, every, places).items()}
+    together = _together(fit, posterior, every, places)
+    known = {n: _present(v) for n, v in together.items()}
     own = fit.variables.get("log_lik")
     without, unordered, repeated = _without(fit), _unordered(fit, every, places), _repeated(fit, known)
     if (parts or without or unordered or repeated) and own is not None:
-        return {"log_lik": own}
-    whole = {p.variable for p in parts if p.is_whole}
-    made = _merged(known, fit.program, whole)
-    for part in parts:
-        warn(f"the log likelihood {part.told()}", LikelihoodWarning)
-    for s in without:
-        told = f"leaves out what line {s.line} adds to the target, which depends on {', '.join(s.data)}"
-        warn(f"the log likelihood {told}: it is no log density of single observations", LikelihoodWarning)
+        return LogDensities({"log_lik": own}, {})
+    made = _merged(known, fit.program, {p.variable for p in parts if p.is_whole})
+    for told in (*(p.told() for p in parts), *map(_left_out, without), *_open(fit, unordered, repeated)):
+        warn(f"the log likelihood {told}", LikelihoodWarning)
+    return LogDensities(made, _entries(fit, every, together, places))
+
+
+def _left_out(s: Unobserved) -> str:
+    told = f"leaves out what line {s.line} adds to the target, which depends on {', '.join(s.data)}"
+    return f"{told}: it is no log density of single observations"
+
+
+def _open(fit: Result, unordered: Sequence[str], repeated: Mapping[str, int]) -> Iterator[str]:
+    """What is to be told of log densities whose order is not known, and of more than there are numbers."""
     for name in unordered:
-        warn(f"the log likelihood has the log densities of {name} in the order in which the program computes them: "
-             f"{UNORDERED}", LikelihoodWarning)  # fmt: skip
+        yield f"has the log densities of {name} in the order in which the program computes them: {UNORDERED}"
     for name, width in repeated.items():
         numbers = f"the {np.size(fit.data[name])} numbers of {name}"
-        warn(f"the log likelihood has {width} log densities of {numbers}: what is observed more than once "
-             "counts as so many observations", LikelihoodWarning)  # fmt: skip
-    return made
+        yield f"has {width} log densities of {numbers}: what is observed more than once counts as so many observations"
+
+
+def _entries(
+    fit: Result, every: Mapping[str, np.ndarray], together: Mapping[str, np.ndarray],
+    places: Mapping[str, np.ndarray | str],
+) -> dict[str, Entries]:  # fmt: skip
+    """The entries of the variables that one statement observes in part."""
+    found = dict[str, Entries]()
+    times = Counter(variable_of(n, fit.program) for n in every)
+    for name, terms in every.items():
+        variable = variable_of(name, fit.program)
+        if times[variable] == 1 and together.get(name) is terms:
+            at = entries_of(places[name], _observing(terms), fit.data.get(variable))
+            found |= {} if at is None else {variable: at}
+    return found
 
 
 def _repeated(fit: Result, terms: Mapping[str, np.ndarray]) -> dict[str, int]:
@@ -151,10 +171,14 @@ class _Part:
 
 def _present(terms: np.ndarray) -> np.ndarray:
     """Log densities (chains, draws, ...) without those of iterations that observe nothing, whatever the draw."""
+    kept, observing = np.where(terms == NOTHING, 0.0, terms), _observing(terms)
+    return kept if observing.all() else kept[:, :, observing]
+
+
+def _observing(terms: np.ndarray) -> np.ndarray:
+    """Which log densities (chains, draws, ...) are of an iteration that observes something in any draw."""
     absent = terms == NOTHING
-    never = absent.all(axis=(0, 1)) & absent.any(axis=(0, 1))  # there may be no draw
-    kept = np.where(absent, 0.0, terms)
-    return kept[:, :, ~never] if never.any() else kept
+    return np.asarray(~(absent.all(axis=(0, 1)) & absent.any(axis=(0, 1))))  # there may be no draw
 
 
 def _width(terms: np.ndarray) -> int:
@@ -317,7 +341,7 @@ def posterior_predictive(fit: Result) -> dict[str, np.ndarray]:
         return {}
     made = replicator.together(drawn)
     made |= replicator.of_none(fit.variables, made)
-    if replicator.failed:
+    if replicator.told():
         warn(replicator.told(), ReplicationWarning)
     warn_of_others(fit.module, made)
     warn_of_outside(posterior, made)

@@ -300,10 +300,16 @@ def covers(datum: Any, pieces: Iterable[np.ndarray]) -> bool:
 
 
 def assembled(datum: Any, pieces: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Arrays (chains, draws, ...) of the pieces, each with its positions, as one in the shape of the datum."""
+    """Arrays (chains, draws, ...) of the pieces, each with its positions, as one in the shape of the datum.
+
+    What stands at no position is the datum's own.
+    """
     values = [v for _, v in pieces.values()]
     head = values[0].shape[:2]
-    flat = np.zeros((*head, np.size(datum)), np.result_type(*values))
+    is_all = sum(where.size for where, _ in pieces.values()) == np.size(datum)
+    flat = np.zeros((*head, np.size(datum)), np.result_type(*values, *(() if is_all else (datum,))))
+    if not is_all:
+        flat[...] = np.ravel(datum)
     for where, value in pieces.values():
         flat[..., where.ravel()] = value.reshape(*head, where.size)
     return flat.reshape(*head, *np.shape(datum))

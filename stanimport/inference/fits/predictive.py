@@ -301,14 +301,14 @@ def _predictions(
     Raises:
         StanError: if there are no data that it can draw.
     """
-    replicator = Replicator(posterior)
+    replicator = Replicator(posterior, lacking)
     made = replicator.together(over_draws(posterior, draws, replicator, seed, _REPLICATIONS, discrete))
     made |= replicator.of_none(draws, made)
     if not made and kind != "prior":  # from the prior there are the parameters all the same
         reason = replicator.told() or _NONE
         raise StanError(f"{posterior.program.name} predicts no data: {reason}. Draw them in the block generated "
                         "quantities: generate_quantities() runs it on new data")  # fmt: skip
-    if replicator.failed:
+    if replicator.told():
         warn(replicator.told(), ReplicationWarning)
     _warn_of_undrawn(made)
     warn_of_outside(posterior, made)

@@ -21,7 +21,7 @@ from ..density.quantities import Batched
 from ..modules import for_numpyro, told_apart
 from ..precision import random_keys
 from .declared_bounds import outside
-from .positions import assembled, covers, is_observation, positions, trace_of, variable_of
+from .positions import assembled, is_observation, positions, trace_of, variable_of
 from .summed import summed
 
 __all__ = ["ReplicationWarning"]
@@ -68,12 +68,14 @@ class Replicator:
     Attributes:
         pieces: what the sites observe: the variable, and the positions in it.
         failed: why sites can't be drawn, by variable.
+        as_given: how many numbers of a variable no statement observes, which are those of the data, by variable.
     """
 
-    def __init__(self, posterior: Posterior):
-        self.posterior = posterior
+    def __init__(self, posterior: Posterior, lacking: Collection[str] = ()):
+        self.posterior, self.lacking = posterior, lacking
         self.pieces: dict[str, tuple[str, np.ndarray]] = {}
         self.failed: dict[str, str] = {}
+        self.as_given: dict[str, int] = {}
         self.lines = told_apart(posterior.module).lines
 
     def __call__(self, key: jax.Array, trace: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,16 +100,28 @@ class Replicator:
         return out
 
     def together(self, drawn: Arrays) -> dict[str, np.ndarray]:
-        """The replications by variable; those of which not every component was drawn once are left out, and told."""
+        """The replications by variable; those of which a component was drawn twice are left out, and told.
+
+        Components that no statement observes, as the first ones of an autoregression, are those of the data; where
+        these are not given, the variable is left out, too.
+        """
         out: dict[str, np.ndarray] = {}
         for variable in dict.fromkeys(v for v, _ in self.pieces.values()):
             mine = {n: where for n, (v, where) in self.pieces.items() if v == variable}
             datum = self.posterior.inputs[variable]
-            if covers(datum, mine.values()):
-                out[variable] = assembled(datum, {n: (where, drawn[n]) for n, where in mine.items()})
+            observed = np.concatenate([where.ravel() for where in mine.values()])
+            rest = np.size(datum) - observed.size
+            if np.unique(observed).size < observed.size:
+                self.failed.setdefault(variable, "statements observe it more than once")
+            elif rest and variable in self.lacking:
+                self.failed.setdefault(variable, "statements observe only parts of it: it must be among the data")
+            elif rest and not observed.size:
+                self.failed.setdefault(variable, "no statement observes any of its numbers")
             elif variable not in self.failed:
-                self.failed[variable] = "statements observe it more than once, or only parts of it"
-        return {n: v for n, v in out.items() if n not in self.failed}
+                out[variable] = assembled(datum, {n: (where, drawn[n]) for n, where in mine.items()})
+                if rest:
+                    self.as_given[variable] = rest
+        return out
 
     def of_none(self, draws: Arrays, drawn: Arrays) -> dict[str, np.ndarray]:
         """Replications of data without components, which a loop over none of them does not observe, by variable.
@@ -126,8 +140,12 @@ class Replicator:
         return {n: np.zeros((*shape, *inputs[n].shape), inputs[n].dtype) for n in empty if n not in no_outcomes}
 
     def told(self) -> str:
-        """Why variables are left out; nothing if none is."""
-        return "; ".join(f"{n} can't be replicated: {reason}" for n, reason in self.failed.items())
+        """Why variables are left out, and what of the others is not replicated; nothing if all is."""
+        failed = [f"{n} can't be replicated: {reason}" for n, reason in self.failed.items()]
+        sizes = {n: np.size(self.posterior.inputs[n]) for n in self.as_given}
+        kept = [f"{k} of the {sizes[n]} numbers of {n} are those of the data: no statement observes them"
+                for n, k in self.as_given.items()]  # fmt: skip
+        return "; ".join((*failed, *kept))
 
 
 def warn_of_others(module: Module, drawn: Collection[str]) -> None:

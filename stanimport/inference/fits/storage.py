@@ -20,6 +20,7 @@ from ..io.files import atomically, readable
 from ..io.patient_files import PatientFile
 from ..modules import weights_of
 from ..options import OptionError
+from .entries import LogDensities
 from .result import Result
 
 FORMAT = "stanimport fit 2"
@@ -99,8 +100,15 @@ def _described(fit: Result, computed: Sequence[str]) -> dict[str, object]:
     return {
         "format": FORMAT, "method": fit.method, "settings": settings, "info": simple,
         "program": asdict(fit.program), "computed": list(computed), "restarts": [asdict(r) for r in fit.restarts],
-        "dims": fit.dims, "coords": fit.coords,
+        "dims": fit.dims, "coords": fit.coords, "entries": _entries(fit, computed),
     }  # fmt: skip
+
+
+def _entries(fit: Result, computed: Sequence[str]) -> dict[str, list[list[int]]]:
+    """Which entries of the data the saved log likelihood has, of variables of which it has a part."""
+    terms = fit._groups.get("log_likelihood") if "log_likelihood" in computed else None
+    found = terms.entries if isinstance(terms, LogDensities) else {}
+    return {n: [at.tolist() for at in axes] for n, axes in found.items()}
 
 
 def flat(data: Mapping[str, object]) -> dict[str, Any]:
@@ -136,7 +144,7 @@ def load(path: Path) -> Result:
     )  # fmt: skip
     made.dims = {n: tuple(v) for n, v in described["dims"].items()}
     made.coords = described["coords"]
-    made._groups = _computed(made, groups, described["computed"])
+    made._groups = _computed(made, groups, described)
     return made
 
 
@@ -162,11 +170,14 @@ def _warmup(groups: Mapping[str, object]) -> tuple[dict[str, np.ndarray], dict[s
     return variables, _arrays(groups, "stanimport_warmup_stats")
 
 
-def _computed(fit: Result, groups: Mapping[str, object], names: Sequence[str]) -> dict[str, Any]:
+def _computed(fit: Result, groups: Mapping[str, object], described: Mapping[str, Any]) -> dict[str, Any]:
     """What the model was asked for when the fit was saved: so it need not be translated again."""
-    found: dict[str, Any] = {n: _arrays(groups, n) for n in names}
+    found: dict[str, Any] = {n: _arrays(groups, n) for n in described["computed"]}
     own = set(fit.variables)
     found = {g: {n: v for n, v in arrays.items() if n not in own} for g, arrays in found.items()}
+    if "log_likelihood" in found:
+        entries = {n: tuple(map(np.asarray, axes)) for n, axes in described.get("entries", {}).items()}
+        found["log_likelihood"] = LogDensities(found["log_likelihood"], entries)
     return found | {"observed_names": tuple(_arrays(groups, "observed_data"))}
 
 

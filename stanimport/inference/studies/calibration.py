@@ -6,13 +6,13 @@ Simulation-Based Calibration", arXiv:1804.06788.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 
 import numpy as np
 
-from stanlib.errors import StanError
+from stanlib.errors import StanDataError, StanError
 from stanlib.extras import require
 
 from .. import options
@@ -168,15 +168,30 @@ def _drawn(fits: Sequence[Fit | Failure], names: Sequence[str]) -> dict[int, np.
     return {k: own.reshape(-1, own.shape[-1]) for k, own in values.items()}
 
 
+def _without(
+    observed: Set[str], module: Module, given: Mapping[str, object], count: int, seed: int
+) -> Predictions:
+    """Draws that depend on nothing that is observed. Raises StanError where there are none."""
+    try:
+        return prior_predictive(module, {n: v for n, v in given.items() if n not in observed}, draws=count, seed=seed)
+    except StanDataError as e:
+        told = f"no data can be simulated for its calibration, as what is simulated depends on what is observed: {e}"
+        raise StanError(f"{module.stan.name}: {told}") from None
+
+
 def _simulated(module: Module, given: Mapping[str, object], count: int, seed: int) -> Predictions:
     """Draws of the parameters, and of all the data that the program observes.
 
     Raises:
-        StanError: where some of these can't be drawn: fits to the same data each time would tell nothing.
+        StanError: where some of these can't be drawn: fits to the same data each time would tell nothing, and neither
+            would data drawn one step ahead of those that are given, as predictions of a series are.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReplicationWarning)
         drawn = prior_predictive(module, given, draws=count, seed=seed)
+        observed = {*drawn.variables, *drawn.failed} & set(given)
+        if observed:
+            drawn = _without(observed, module, given, count, seed)
     name, data = module.stan.name, module.stan.names("data")
     if drawn.failed:
         reasons = "; ".join(f"{n}: {reason}" for n, reason in drawn.failed.items())

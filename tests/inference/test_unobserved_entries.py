@@ -1,0 +1,104 @@
+"""Data of which statements observe only some entries: which ones log densities and replications are of."""
+import arviz
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import stanimport
+from stanimport.inference.fits.observations import LikelihoodWarning
+from stanimport.inference.fits.replications import ReplicationWarning
+
+SERIES = """
+data { int T; vector[T] y; %s }
+parameters { real a; real<lower=-1, upper=1> b; real<lower=0> s; %s }
+model { s ~ exponential(1); %s }
+"""
+AUTOREGRESSIONS = {
+    "loop": "for (t in 2:T) y[t] ~ normal(a + b * y[t - 1], s);",
+    "slice": "y[2:T] ~ normal(a + b * y[1:(T - 1)], s);",
+    "carried": "real before = y[1]; for (t in 2:T) { y[t] ~ normal(a + b * before, s); before = y[t]; }",
+}
+Y = np.linspace(0, 1, 8) + 0.1 * np.sin(3.0 * np.arange(8))
+DRAWS = {"a": np.linspace(-1, 1, 4000), "b": np.full(4000, 0.5), "s": np.linspace(0.5, 1, 4000)}
+
+
+def fit_of(program, data, draws):
+    return stanimport.generate_quantities(stanimport.loads(program), data, previous_fit=draws, seed=3)
+
+
+@pytest.mark.parametrize("form", AUTOREGRESSIONS)
+def test_first_values_of_series_stay(form):
+    fit = fit_of(SERIES % ("", "", AUTOREGRESSIONS[form]), {"T": 8, "y": Y}, DRAWS)
+    with pytest.warns(ReplicationWarning, match="1 of the 8 numbers of y are those of the data: no statement observes"):
+        y = fit.posterior_predictive(seed=1).stan_variable("y")
+    assert (y[:, 0] == Y[0]).all()
+    scaled = (y[:, 1:] - DRAWS["a"][:, None] - 0.5 * Y[:-1]) / DRAWS["s"][:, None]
+    for t in range(7):  # each given the observation before it
+        assert stats.kstest(scaled[:, t], "norm").pvalue > 1e-3
+
+
+@pytest.mark.parametrize("form", AUTOREGRESSIONS)
+def test_log_densities_have_the_names_of_their_entries(form, tmp_path):
+    years = pd.Index(range(2000, 2008), name="year")
+    program = SERIES % ("vector[T] z;", "", AUTOREGRESSIONS[form] + " z ~ normal(a, s);")
+    draws = {n: v[:3] for n, v in DRAWS.items()}
+    fit = fit_of(program, {"T": 8, "y": pd.Series(Y, index=years), "z": pd.Series(Y, index=years)}, draws)
+    fit.dims, fit.coords = {"y": ("year",), "z": ("year",)}, {"year": list(years)}
+    with pytest.warns(LikelihoodWarning, match="holds 7 of the 8 numbers of y"):
+        groups = fit.to_arviz(prior=False)
+    terms = groups.log_likelihood
+    assert terms["z"].dims[2:] == ("year",) and terms["z"]["year"].values.tolist() == [*years]
+    assert terms["y"].dims[2:] == ("y_dim_0",) and terms["y"]["y_dim_0"].values.tolist() == [*years[1:]]
+    expected = stats.norm.logpdf(Y[1:], draws["a"][:, None] + 0.5 * Y[:-1], draws["s"][:, None])
+    np.testing.assert_allclose(terms["y"].values.reshape(3, 7), expected, rtol=1e-10)
+    assert groups.observed_data["y"].sizes == {"year": 8}
+    fit.save(tmp_path / "fit.nc", log_likelihood=True)
+    again = stanimport.Fit.load(tmp_path / "fit.nc").to_arviz(prior=False, posterior_predictive=False).log_likelihood
+    assert again.equals(terms)
+
+
+def test_names_of_entries_without_names():
+    fit = fit_of(SERIES % ("", "", AUTOREGRESSIONS["loop"]), {"T": 8, "y": Y}, {n: v[:50] for n, v in DRAWS.items()})
+    with pytest.warns(LikelihoodWarning):
+        groups = fit.to_arviz(prior=False, posterior_predictive=False)
+        labelled = fit.to_arviz(prior=False, posterior_predictive=False, dims={"y": ["time"]})
+    assert groups.log_likelihood["y"]["y_dim_0"].values.tolist() == [*range(1, 8)]
+    assert labelled.log_likelihood["y"]["time"].values.tolist() == [*range(1, 8)]
+    assert arviz.loo(groups).n_data_points == 7
+
+
+TABLE = "data { array[3, 5] real y; array[2] int o; } parameters { real a; real<lower=0> s; } model { %s }"
+ROWS = {  # the entries along the axes of an (3, 5) table that a body observes
+    "later ones of each series": ("for (i in 1:3) for (t in 3:5) y[i, t] ~ normal(a + y[i, t - 1], s);",
+                                  [0, 1, 2], [2, 3, 4]),
+    "rows by an index": ("for (k in 1:2) for (t in 1:5) y[o[k], t] ~ normal(a, s);", [2, 0], [0, 1, 2, 3, 4]),
+    "under a condition": ("for (i in 1:3) for (t in 1:5) if (t > 3) y[i, t] ~ normal(a, s);", [0, 1, 2], [3, 4]),
+    "scattered ones": ("for (i in 1:3) for (t in 1:5) if ((i + t) % 2 == 0) y[i, t] ~ normal(a, s);", None, None),
+}
+
+
+@pytest.mark.parametrize("case", ROWS)
+def test_entries_of_tables(case):
+    body, rows, columns = ROWS[case]
+    program = TABLE % body
+    y = np.arange(15.0).reshape(3, 5) ** 1.5
+    fit = fit_of(program, {"y": y, "o": [3, 1]}, {"a": np.linspace(-1, 1, 6), "s": np.linspace(0.5, 1, 6)})
+    names = {"dims": {"y": ["row", "column"]}, "coords": {"row": [*"abc"], "column": [10, 20, 30, 40, 50]}}
+    with pytest.warns(LikelihoodWarning):
+        terms = fit.to_arviz(prior=False, posterior_predictive=False, **names).log_likelihood["y"]
+    if rows is not None:
+        assert terms["row"].values.tolist() == ["abc"[i] for i in rows]
+        assert terms["column"].values.tolist() == [10 * (i + 1) for i in columns]
+    else:  # cells of no rows and columns are told by no name
+        assert "row" not in terms.coords and terms.sizes["y_dim_0"] == 8
+
+
+def test_values_that_no_statement_observes_are_asked_for_in_new_data():
+    module = stanimport.loads("data { vector[3] y; } parameters { real m; } model { y[1:2] ~ normal(m, 1); }")
+    fit = stanimport.generate_quantities(module, {"y": [1.0, 2.0, 4.0]}, previous_fit={"m": np.zeros(4)})
+    with pytest.raises(stanimport.StanError, match="only parts of it: it must be among the data"):
+        fit.posterior_predictive({})
+    with pytest.warns(ReplicationWarning, match="1 of the 3 numbers of y"):
+        y = fit.posterior_predictive({"y": [7.0, 8.0, 9.0]}, seed=1).stan_variable("y")
+    assert (y[:, 2] == 9).all() and np.abs(y[:, :2]).max() < 6
