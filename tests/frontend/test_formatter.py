@@ -159,6 +159,22 @@ def test_fewer_forms(canonicalize):
     assert made == formatted(f"{block} {{ {expected} }}") and "/*" not in made
 
 
+@pytest.mark.parametrize("canonicalize", [[], *([name] for name in stanimport.api.CANONICALIZATIONS), True])
+def test_variables_of_one_declaration_stay_together(canonicalize):
+    """As bodies of loops and branches too, which two declarations would leave; those of old in types of their own
+    get a block there."""
+    text = "model {\n  array[2 + 1] real a, b = {1, 2, 3};\n  while (1) {\n    real q, r;\n  }\n}\n"
+    assert formatted(text, canonicalize=canonicalize) == text
+    body = "while (1) real q, r; if (1) vector[2] x, y; else for (i in 1 : 2) matrix[1, 1] z, u;"
+    made = formatted(f"model {{ {body} }}", canonicalize=canonicalize)
+    assert [made.count(pair) for pair in ("q, r;", "x, y;", "z, u;")] == [1, 1, 1]
+    old = "model { while (1) real a[2], b; if (1) int c, d[3]; else real e[1], f; }"
+    assert formatted(old, canonicalize=canonicalize) == (
+        "model {\n  while (1) {\n    array[2] real a;\n    real b;\n  }\n  if (1) {\n    int c;\n    array[3] int d;\n"
+        "  } else {\n    array[1] real e;\n    real f;\n  }\n}\n"
+    )
+
+
 def test_sizes_of_square_matrices_are_written_once():
     text = "parameters {\n  cov_matrix[2 + 1] x;\n  cholesky_factor_cov[3, 2] y;\n}\n"
     assert formatted(text) == formatted(text, canonicalize=True) == text

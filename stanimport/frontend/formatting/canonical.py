@@ -110,6 +110,20 @@ def _only_if(s: ast.Statement | None) -> ast.If | None:
     return s if isinstance(s, ast.If) else None
 
 
+def with_needed_braces(node: object) -> Any:
+    """A tree with a block around each body that declares variables of different types, as the old syntax could."""
+    made = node if isinstance(node, _EXPRESSIONS) else rebuilt(node, with_needed_braces)
+    if isinstance(made, (ast.While, ast.For, ast.ForEach)):
+        return replace(made, body=_several(made.body))
+    if isinstance(made, ast.If):
+        return replace(made, then=_several(made.then), otherwise=made.otherwise and _several(made.otherwise))
+    return made
+
+
+def _several(s: ast.Statement) -> ast.Statement:
+    return ast.Block((s,), s.span) if isinstance(s, ast.Declaration) and len(s.groups) > 1 else s
+
+
 def _block(s: ast.Statement) -> ast.Block:
     inner: ast.Block = rebuilt(s if isinstance(s, ast.Block) else ast.Block((s,), s.span), with_braces)
     return inner
@@ -123,7 +137,15 @@ def rebuilt(node: object, change: Callable[[Any], object]) -> Any:
     if not isinstance(node, ast.Node):
         return node
     made = {f.name: _changed(getattr(node, f.name), change) for f in fields(node) if f.name != "span"}
-    return replace(node, **{n: v for n, v in made.items() if v is not getattr(node, n)})
+    new = replace(node, **{n: v for n, v in made.items() if v is not getattr(node, n)})
+    return _of_one_type(node, new) if isinstance(node, ast.Declaration) else new
+
+
+def _of_one_type(old: ast.Declaration, new: ast.Declaration) -> ast.Declaration:
+    """A changed declaration whose variables are still of one type, one object, where they were."""
+    types = {id(d.type): made.type for d, made in zip(old.declarators, new.declarators)}
+    shared = (replace(made, type=types[id(d.type)]) for d, made in zip(old.declarators, new.declarators))
+    return replace(new, declarators=tuple(shared))
 
 
 def _changed(value: object, change: Callable[[Any], object]) -> object:

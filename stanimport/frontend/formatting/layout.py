@@ -51,6 +51,7 @@ def _once(
     for name, change in _CHANGES.items():
         if name in canonicalize:
             program = change(program)
+    program = canonical.with_needed_braces(program)
     writer = Writer(Comments(trivia, inline, "strip-comments" in canonicalize), inline, width)
     statements.program(writer, program)
     lines = writer.page.laid_out(width).rstrip().splitlines()
