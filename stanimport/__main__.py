@@ -2,16 +2,19 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 import threading
 from collections.abc import Sequence
+from typing import TextIO
 
 from . import commands, deferred
 from .commands import parsing
 from .errors import StanError, nearest
 
 INTERRUPTED = 130
+CLOSED_PIPE = 141  # as of programs that the system ends then
 UNCOLLECTED = 10.0  # seconds: most commands are done by then
 
 
@@ -26,22 +29,39 @@ def shell() -> int:
     later.daemon = True
     later.start()
     deferred.begin()
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":  # as the standard error does it
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = main()
     finally:
         later.cancel()
         gc.freeze()
+    code = _flushed(sys.stdout) or code
+    _flushed(sys.stderr)
     if code == INTERRUPTED:  # who interrupts does not wait for what XLA is compiling, as Python would at its end
-        sys.stdout.flush()
-        sys.stderr.flush()
         os._exit(code)
     return code
+
+
+def _flushed(stream: TextIO | None) -> int:
+    """0 when all that was printed is written; else the exit code: Python would try again at its end, and print why."""
+    try:
+        if stream is not None:  # it was closed before the command began
+            stream.flush()
+    except OSError as e:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if isinstance(e, BrokenPipeError):
+            return CLOSED_PIPE
+        print(f"the output can't be written: {e.strerror}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the result is the exit code.
 
-    0: done; 1: a program, data or a file that is wrong; 2: an unknown command or option; 130: interrupted.
+    0: done; 1: a program, data or a file that is wrong; 2: an unknown command or option; 130: interrupted; 141: nobody
+    reads the output any more.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or given[0] in ("-h", "--help") or given == ["help"]:
@@ -70,6 +90,8 @@ def _run(name: str, arguments: Sequence[str]) -> int:
         told = () if isinstance(e, SyntaxError) else getattr(e, "__notes__", ())  # a program's error prints its notes
         print(e if str(e) else repr(e), *told, sep="\n", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # as `| head` leaves it when it has seen enough
+        return CLOSED_PIPE
     except OSError as e:
         print(f"{e.filename}: {e.strerror}" if e.filename else e, file=sys.stderr)
         return 1

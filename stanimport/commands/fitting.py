@@ -60,12 +60,37 @@ def session() -> Iterator[None]:
     """Warnings are printed as single lines."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
-        warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
+        warnings.showwarning = lambda message, *_, **__: _warn(message)
         yield
 
 
+def _warn(message: Warning | str) -> None:
+    """Print a warning, unless nobody reads it any more, which does not end what it warns of."""
+    with contextlib.suppress(OSError):
+        print(f"warning: {message}", file=sys.stderr)
+
+
 def report(fit: Fit, options: argparse.Namespace) -> int:
-    """Print the table and what is wrong, save what was asked for."""
+    """Save what was asked for, print the table and what is wrong: whether or not one can, the other is done."""
+    try:
+        saved = list(_saved(fit, options))
+    finally:
+        _show(fit)
+    for path in saved:
+        print(f"saved {path}")
+    return 130 if fit.interrupted else 0
+
+
+def _saved(fit: Fit, options: argparse.Namespace) -> Iterator[Path]:
+    if options.output:
+        yield fit.save(options.output)
+    if options.csv:
+        yield from fit.save_csvfiles(options.csv)
+    if getattr(options, "plot", None):
+        yield picture(fit, Path(options.plot))
+
+
+def _show(fit: Fit) -> None:
     from ..inference.fits.diagnosis import diagnose
     from ..inference.fits.summary import table
 
@@ -74,13 +99,6 @@ def report(fit: Fit, options: argparse.Namespace) -> int:
     print(made.text(ROWS))
     if fit.method == "sample":
         print(f"\n{diagnose(fit, made)}")
-    if options.output:
-        print(f"saved {fit.save(options.output)}")
-    if options.csv:
-        print(*(f"saved {path}" for path in fit.save_csvfiles(options.csv)), sep="\n")
-    if getattr(options, "plot", None):
-        print(f"saved {picture(fit, Path(options.plot))}")
-    return 130 if fit.interrupted else 0
 
 
 def picture(fit: Fit, path: Path, kind: str | None = None, names: Sequence[str] | None = None) -> Path:
@@ -105,4 +123,6 @@ def _shown(fit: Fit, kind: str) -> list[str] | None:
 
 def progress(options: argparse.Namespace) -> bool:
     """Whether to draw a progress bar: not where the standard error is no terminal."""
-    return not options.no_progress and sys.stderr.isatty()
+    from ..inference.running.progress import on_terminal
+
+    return not options.no_progress and on_terminal()

@@ -158,3 +158,20 @@ def test_paths_are_counted(module, monkeypatch):
     monkeypatch.setattr(sys, "stderr", screen)
     stanimport.pathfinder(module, num_paths=3, draws=10, num_single_draws=20, seed=1, show_progress=True)
     assert any("3/3" in t and "path" in t for t in screen.getvalue().split("\r"))
+
+
+class _Unread(io.StringIO):
+    """A pipe that nobody reads any more."""
+
+    def write(self, text):
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize("stream", [None, _Unread()], ids=["none", "unread"])
+def test_a_run_goes_on_where_nobody_can_be_told(module, monkeypatch, stream):
+    """The standard error of a process in the background may be none, or closed at its other end."""
+    monkeypatch.setattr(bars, "SECONDS", 0.0)
+    told = stanimport.sample(module, **FEW)
+    monkeypatch.setattr(sys, "stderr", stream)
+    untold = stanimport.sample(module, **FEW)
+    assert (untold.stan_variable("x") == told.stan_variable("x")).all()

@@ -1,6 +1,7 @@
 """The progress bar of a run, shared by its chains: in a terminal, in a notebook's cell, or as lines of a log."""
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 from typing import Any
@@ -12,7 +13,7 @@ _LINE = "{desc}: {percentage:.0f}%, {n_fmt} of {total_fmt}, {elapsed} gone, {rem
 
 
 class Progress:
-    """Counts iterations of all chains; shows them on the standard error, or in the cell, if asked to."""
+    """Counts iterations of all chains; shows them on the standard error or in the cell, if asked to."""
 
     def __init__(self, total: int, show: bool, unit: str = "it"):
         self._lock = threading.Lock()
@@ -42,10 +43,15 @@ def _bar(total: int, unit: str) -> Any:
 
     if cells.are_there():
         return tqdm(total=total, unit=unit, file=_CellFile(), ascii=False, mininterval=0.25)
-    if sys.stderr.isatty():
+    if on_terminal():
         return tqdm(total=total, unit=unit, file=sys.stderr, dynamic_ncols=True, leave=False)
     return tqdm(total=total, unit=unit, file=_LogFile(), bar_format=_LINE, mininterval=SECONDS, miniters=1,
                 delay=SECONDS)  # fmt: skip
+
+
+def on_terminal() -> bool:
+    """Whether the standard error is a terminal; a process in the background may have none at all."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 class _CellFile:
@@ -70,8 +76,9 @@ class _LogFile:
 
     def write(self, text: str) -> None:
         line = text.strip().removeprefix(": ")  # what is counted may have no name
-        if line and line != self._last:
-            print(line, file=sys.stderr, flush=True)
+        if line and line != self._last and sys.stderr is not None:
+            with contextlib.suppress(OSError):  # nobody may read it any more, which does not end the run
+                print(line, file=sys.stderr, flush=True)
             self._last = line
 
     def flush(self) -> None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from ..running import cells as notebooks
-from ..running.progress import Progress
+from ..running.progress import Progress, on_terminal
 from .control import ChainProgress, Control
 
 REFRESH = 0.25  # seconds between two looks at the chains
@@ -92,6 +92,6 @@ def shown(control: Control, total: int, show: bool) -> Progress:
     if show and importlib.util.find_spec("rich") is not None:
         if notebooks.are_there():
             return CellTable(control)
-        if sys.stderr.isatty():
+        if on_terminal():
             return Table(control)
     return Progress(total, show)
