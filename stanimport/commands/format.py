@@ -56,7 +56,7 @@ def _done(file: Path, text: str | None, made: str, options: argparse.Namespace) 
         sys.stdout.writelines(difflib.unified_diff(before.splitlines(True), made.splitlines(True), *names))
         return int(before != made)
     if not options.overwrite or text is not None:
-        print(made, end="")
+        parsing.print_program(made)
     elif before != made:
         files.write(file.resolve(), made.encode("utf-8"), file.stat().st_mode & 0o777)
         print(file)

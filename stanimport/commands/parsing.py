@@ -4,6 +4,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.util
+import io
 import os
 import re
 import sys
@@ -59,6 +60,13 @@ def program_of(file: Path) -> tuple[Path, str | None]:
     if str(file) != "-":
         return file, None
     return Path("<stdin>"), files.program_text(sys.stdin.buffer.read())
+
+
+def print_program(text: str) -> None:
+    """Print what is to be a file: in UTF-8, as all programs are read, where it does not go to a terminal."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+    print(text, end="")
 
 
 def add_includes(parser: argparse.ArgumentParser) -> None:

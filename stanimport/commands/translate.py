@@ -28,5 +28,5 @@ def run(options: argparse.Namespace) -> int:
         )  # fmt: skip
     except UnknownPass as e:
         parsing.exit_with(str(e))
-    print(text, end="")
+    parsing.print_program(text)
     return 0
