@@ -138,7 +138,9 @@ def rebuilt(node: object, change: Callable[[Any], object]) -> Any:
         return node
     made = {f.name: _changed(getattr(node, f.name), change) for f in fields(node) if f.name != "span"}
     new = replace(node, **{n: v for n, v in made.items() if v is not getattr(node, n)})
-    return _of_one_type(node, new) if isinstance(node, ast.Declaration) else new
+    if isinstance(node, ast.Declaration) and isinstance(new, ast.Declaration):
+        return _of_one_type(node, new)
+    return new
 
 
 def _of_one_type(old: ast.Declaration, new: ast.Declaration) -> ast.Declaration:
