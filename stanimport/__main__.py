@@ -11,7 +11,7 @@ from typing import TextIO
 
 from . import commands, deferred
 from .commands import parsing
-from .errors import StanError, nearest
+from .errors import SettingError, StanError, nearest
 
 INTERRUPTED = 130
 CLOSED_PIPE = 141  # as of programs that the system ends then
@@ -90,6 +90,8 @@ def _run(name: str, arguments: Sequence[str]) -> int:
         told = () if isinstance(e, SyntaxError) else getattr(e, "__notes__", ())  # a program's error prints its notes
         print(e if str(e) else repr(e), *told, sep="\n", file=sys.stderr)
         return 1
+    except SettingError as e:
+        parsing.exit_with(str(e))
     except BrokenPipeError:  # as `| head` leaves it when it has seen enough
         return CLOSED_PIPE
     except OSError as e:

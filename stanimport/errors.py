@@ -146,6 +146,10 @@ class StanSemanticError(_ProgramError):
     """The program breaks one of Stan's rules: types, scopes, blocks, unknown names, ..."""
 
 
+class SettingError(ValueError):
+    """A setting that there isn't, or that has a value that it can't have, from the caller or the environment."""
+
+
 class UnknownPass(ValueError):
     """A stage or pass of the translation that there isn't, or that can't be left out."""
 

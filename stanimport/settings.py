@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from .errors import nearest
+from .errors import SettingError, nearest
 from .ir.targets import TARGETS
 
 BACKENDS = tuple(TARGETS)
@@ -47,7 +47,7 @@ def configure(**options: object) -> None:
         functions: where Python finds functions that programs declare without a body: {"foo": "package.module.foo"}.
 
     Raises:
-        ValueError: for an unknown option, backend or scheme, with the one that was probably meant.
+        SettingError: for an unknown option, backend or scheme, with the one that was probably meant.
 
     Examples:
         >>> stanimport.configure(backend="pyro")
@@ -56,12 +56,12 @@ def configure(**options: object) -> None:
         >>> stanimport.configure(backend=None)
         >>> stanimport.configure(backend="numpro")
         Traceback (most recent call last):
-        ValueError: backend must be one of numpyro, pyro, not 'numpro'; did you mean 'numpyro'?
+        stanimport.errors.SettingError: backend must be one of numpyro, pyro, not 'numpro'; did you mean 'numpyro'?
     """
     known = [f.name for f in fields(Settings)]
     for name, value in options.items():
         if name not in known:
-            raise ValueError(f"there is no option {name!r}{_suggest(name, known)}")
+            raise SettingError(f"there is no option {name!r}{_suggest(name, known)}")
         if value is None:
             _configured.pop(name, None)
         else:
@@ -69,22 +69,33 @@ def configure(**options: object) -> None:
 
 
 def current(**overrides: object) -> Settings:
-    """The settings in force: overrides, then `configure`, then the environment, then the built-in ones."""
+    """The settings in force: overrides, then `configure`, then the environment, then the built-in ones.
+
+    Raises:
+        SettingError: for a value that an option can't have.
+    """
     chosen: dict[str, Any] = {}
     for name, separator in _ENVIRONMENT.items():
         value = os.environ.get(f"STANIMPORT_{name.upper()}")
         if value:
-            chosen[name] = _checked(name, value.split(separator) if separator else value)
+            chosen[name] = _from_environment(name, value.split(separator) if separator else value)
     chosen |= _configured
     chosen |= {k: _checked(k, v) for k, v in overrides.items() if v is not None and v != ()}
     return replace(Settings(), **chosen)
+
+
+def _from_environment(name: str, value: object) -> Any:
+    try:
+        return _checked(name, value)
+    except SettingError as e:
+        raise SettingError(f"STANIMPORT_{name.upper()}: {e}") from None
 
 
 def _checked(name: str, value: object) -> Any:
     """The value of an option as settings keep it.
 
     Raises:
-        ValueError: for a value that the option can't have.
+        SettingError: for a value that the option can't have.
     """
     if name in ("include_paths", "trusted_folders"):
         return _paths(value)
@@ -94,7 +105,7 @@ def _checked(name: str, value: object) -> Any:
         return _functions(value)
     allowed = BACKENDS if name == "backend" else SCHEMES
     if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}{_suggest(str(value), allowed)}")
+        raise SettingError(f"{name} must be one of {', '.join(allowed)}, not {value!r}{_suggest(str(value), allowed)}")
     return value
 
 
@@ -108,7 +119,7 @@ def _packages(value: Any) -> tuple[str, ...]:
     names = tuple(n.strip() for n in ((value,) if isinstance(value, str) else value))
     for name in names:
         if not all(part.isidentifier() for part in name.split(".")):
-            raise ValueError(f"network_packages must be names of packages or modules, not {name!r}")
+            raise SettingError(f"network_packages must be names of packages or modules, not {name!r}")
     return names
 
 
@@ -117,7 +128,7 @@ def _functions(value: Any) -> tuple[tuple[str, str], ...]:
     pairs = value.items() if isinstance(value, Mapping) else value
     for name, path in (pairs := [tuple(p) for p in pairs]):
         if not isinstance(path, str) or "." not in path or not all(p.isidentifier() for p in path.split(".")):
-            raise ValueError(f"functions must be paths such as 'package.module.{name}', not {path!r}")
+            raise SettingError(f"functions must be paths such as 'package.module.{name}', not {path!r}")
     return tuple(sorted(pairs))
 
 

@@ -118,6 +118,21 @@ def test_wrong_usage_ends_with_two(coin, arguments, told, capsys):
     assert caught.value.code == 2 and told in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["check", "translate", "sample", "info"])
+@pytest.mark.parametrize("name, value, options, told", [
+    ("backend", "numpro", [], "STANIMPORT_BACKEND: backend must be one of numpyro, pyro, not 'numpro'"),
+    ("scheme", "mixd", [], "STANIMPORT_SCHEME: scheme must be one of"),
+    ("backend", "", ["--function", "f=g"], "functions must be paths such as 'package.module.f', not 'g'"),
+])  # fmt: skip
+def test_wrong_settings_end_with_two(coin, monkeypatch, command, name, value, options, told, capsys):
+    if options and command == "info":
+        pytest.skip("it has no such option")
+    monkeypatch.setenv(f"STANIMPORT_{name.upper()}", value)
+    with pytest.raises(SystemExit) as caught:
+        main([command, "coin.stan", *options])
+    assert caught.value.code == 2 and told in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments, told", [
     (["sample", "coin.stan", "--data", "none.json"], "none.json: can't be read"),
     (["generate", "coin.stan", "--fit", "none.nc"], "none.nc: there is no such file"),
