@@ -45,9 +45,10 @@ def shell() -> int:
 
 def _flushed(stream: TextIO | None) -> int:
     """0 when all that was printed is written; else the exit code: Python would try again at its end, and print why."""
+    if stream is None:  # it was closed before the command began
+        return 0
     try:
-        if stream is not None:  # it was closed before the command began
-            stream.flush()
+        stream.flush()
     except OSError as e:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if isinstance(e, BrokenPipeError):

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,6 @@ from .errors import StanError
 from .settings import Settings
 
 PathLike = str | os.PathLike[str]
-_INCLUDE = re.compile(r"""^[ \t]*#include\s+[<"]?([^<>"\s]+)""", re.MULTILINE)
 
 
 def compile_package(
@@ -49,7 +47,7 @@ def compile_package(
     for backend in backends or (None,):
         for scheme in schemes or (None,):
             chosen = settings.current(backend=backend, scheme=scheme, include_paths=tuple(include_paths))
-            written += each_program(programs, lambda path: _compile(path, chosen))
+            written += each_program(programs, lambda path: _compile(path, chosen), include_paths)
     return written
 
 
@@ -71,21 +69,30 @@ def _hidden(parts: Iterable[str]) -> bool:
     return any(p.startswith(".") or p == "__pycache__" for p in parts)
 
 
-def each_program(programs: Sequence[Path], action: Callable[[Path], Path]) -> list[Path]:
+def each_program(
+    programs: Sequence[Path], action: Callable[[Path], Path], include_paths: Sequence[PathLike]
+) -> list[Path]:  # fmt: skip
     """The results of an action on all programs, but for the files that fail and that others include: parts of them."""
-    done, included = [], _included(programs)
+    done: list[Path] = []
+    failed: dict[Path, StanError] = {}
     for path in programs:
         try:
             done.append(action(path))
-        except StanError:
-            if not any(path.as_posix().endswith("/" + name.lstrip("/.")) for name in included):
-                raise
+        except StanError as e:
+            failed[path] = e
+    folders = settings.current(include_paths=tuple(include_paths)).include_paths
+    right = [path for path in programs if path not in failed]
+    for including in (programs, right) if failed else ():  # what only wrong programs include is told after those
+        parts = _included(including, folders)
+        for path, error in failed.items():
+            if path.resolve() not in parts:
+                raise error
     return done
 
 
-def _included(programs: Sequence[Path]) -> set[str]:
-    """The names in the `#include`s of some programs."""
-    return {name for path in programs for name in _INCLUDE.findall(path.read_text("utf-8", errors="replace"))}
+def _included(programs: Sequence[Path], include_paths: Sequence[Path]) -> set[Path]:
+    """The files that some programs include."""
+    return {part for path in programs for part in loading.included(loading.read(path), include_paths)}
 
 
 def _compile(path: Path, options: Settings) -> Path:

@@ -102,6 +102,13 @@ def read(path: Path) -> StanFile:
     return StanFile(name, text, path.absolute())
 
 
+def included(program: StanFile, include_paths: Sequence[Path]) -> list[Path]:
+    """The files that a program includes, up to the first that can't be read."""
+    from . import pipeline
+
+    return pipeline.included(program.source, include_paths)
+
+
 def code_of(program: StanFile, settings: Settings) -> types.CodeType:
     """The module's code, compiled under the Stan file's name; kept in the cache where the program is a file."""
     return relocate(entry_of(program, settings).code, program.filename)

@@ -16,10 +16,10 @@ from stanlib.types import Type
 from . import files
 from .discrete import parameters
 from .emit import module, text
-from .errors import Diagnostic, Diagnostics, UnknownPass, nearest
+from .errors import Diagnostic, Diagnostics, StanSyntaxError, UnknownPass, nearest
 from .frontend import ast
 from .frontend.checker.program import check as check_types
-from .frontend.lexer import Trivia
+from .frontend.lexer import TokenStream, Trivia
 from .frontend.parser import parse
 from .includes import Includes
 from .ir import gprob, printer, traversal, typed
@@ -176,6 +176,18 @@ def formatted(
 
     with deep():
         return layout.formatted(source, lambda s: Includes(s, include_paths).resolve, canonicalize, width, strict)
+
+
+def included(source: Source, include_paths: Sequence[Path] = ()) -> list[Path]:
+    """The files that a program includes, one behind the other, up to the first that can't be read."""
+    found = Includes(source, include_paths)
+    tokens = TokenStream(source, found.resolve, Diagnostics(), strict=False)
+    try:
+        while tokens.token() is not None:
+            pass
+    except StanSyntaxError:
+        pass
+    return found.files
 
 
 def pedantic_warnings(program: typed.TypedProgram) -> list[Diagnostic]:

@@ -52,7 +52,7 @@ def write_stubs(folder: PathLike, *, include_paths: Sequence[PathLike] = ()) -> 
         files.write(target, stub_of(api.load(path, include_paths=include_paths)).encode())
         return target
 
-    return compile.each_program(compile.find_programs(Path(folder)), write)
+    return compile.each_program(compile.find_programs(Path(folder)), write, include_paths)
 
 
 def stub_of(module: types.ModuleType) -> str:

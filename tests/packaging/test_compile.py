@@ -18,6 +18,7 @@ from stanimport.__main__ import main
 from stanimport.compile import compile_package
 from stanimport.settings import current
 from stanimport.source import Source
+from stanimport.stubs import write_stubs
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 MODELS = sorted((ROOT / "models").glob("*.stan"))
@@ -147,6 +148,32 @@ def test_a_wrong_program_is_an_error(package):
     with pytest.raises(stanimport.StanSemanticError) as caught:
         compile_package(package)
     assert caught.value.filename == str(package / "wrong.stan")
+
+
+PART = "x ~ normal(0, 1);\n"
+WHOLE = "parameters {{ real x; }}\nmodel {{\n#include {}\n}}\n"
+
+
+@pytest.mark.parametrize("write", [compile_package, write_stubs])
+@pytest.mark.parametrize("files, wrong", [
+    ({"a/part.stan": PART, "a/whole.stan": WHOLE.format("part.stan"), "b/part.stan": PART}, "b/part.stan"),
+    ({"part.stan": PART, "whole.stan": "// see\n/*\n#include part.stan\n*/ parameters { real x; }"}, "part.stan"),
+    ({"a.stan": WHOLE.format("b.stan"), "b.stan": WHOLE.format("a.stan")}, "b.stan"),
+    ({"a.stan": PART, "b.stan": WHOLE.format("a.stan") + "generated quantities { real z = y; }"}, "b.stan"),
+    ({"a part.stan": PART, "b.stan": "parameters { real x; } model { #include \"a part.stan\"\n}"}, None),
+    ({"a.stan": "#include z/in.stan\n", "z/in.stan": PART, "b.stan": WHOLE.format("a.stan")}, None),
+])  # fmt: skip
+def test_only_what_right_programs_include_may_be_wrong(tmp_path, write, files, wrong):
+    """Found as the compiler finds it: beside the program, by quoted names, by way of other parts, not in comments."""
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    if wrong is None:
+        assert [p.name.partition(".")[0] for p in write(tmp_path)] == ["b"]
+        return
+    with pytest.raises(stanimport.StanError) as caught:
+        write(tmp_path)
+    assert caught.value.filename == str(tmp_path / wrong)
 
 
 def test_a_folder_without_programs(tmp_path):
