@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from stanlib.dataclass import dataclass
 
@@ -228,8 +229,15 @@ def issue(diagnostics: tuple[Diagnostic, ...]) -> None:
 
 
 def execute(module: types.ModuleType, program: StanFile, entry: cache.Entry) -> None:
-    """Fill a module from the translation of its program."""
+    """Fill a module from the translation of its program; what only an earlier one had, such as a guide, goes."""
     if program.path is None:  # tracebacks find the lines of a program that is no file
         lines = program.text.splitlines(keepends=True)
         linecache.cache[program.name] = (len(program.text), None, lines, program.name)
-    exec(relocate(entry.code, program.filename), module.__dict__)
+    code = relocate(entry.code, program.filename)
+    exec(code, module.__dict__)
+    for name in set(_names.get(module, ())).difference(code.co_names):  # of its text before it was reloaded
+        module.__dict__.pop(name, None)
+    _names[module] = code.co_names
+
+
+_names: WeakKeyDictionary[types.ModuleType, tuple[str, ...]] = WeakKeyDictionary()  # in the code of each module

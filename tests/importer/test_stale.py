@@ -247,6 +247,24 @@ def test_edited_programs_of_imported_modules(tmp_path, monkeypatch, x64, now):
     assert module.model.computed_from("y") == frozenset() and module.model.undrawn().keys() == {"N", "w"}
 
 
+def test_a_reloaded_module_has_nothing_of_its_text_before(tmp_path, monkeypatch, x64):
+    """A guide that is gone is not what fits: independent normal laws are, whose mean is that of the posterior."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    path = tmp_path / "guide_that_goes.stan"
+    text = "parameters { real x; } model { x ~ normal(4, 1); }"
+    path.write_text(text + " guide parameters { real q; } guide { x ~ normal(q - q - 50, 1); }")
+    module = importlib.import_module(path.stem)
+    monkeypatch.setitem(sys.modules, path.stem, module)
+    module.mine = "kept"
+    assert callable(module.guide)
+    path.write_text(text)
+    assert importlib.reload(module) is module and not hasattr(module, "guide") and module.mine == "kept"
+    fit = stanimport.variational(module, iter=3000, seed=1, require_converged=False, show_progress=False)
+    assert fit.stan_variable("x").mean() == pytest.approx(4, abs=0.3)
+    path.write_text(text + " guide { x ~ normal(1, 1); }")
+    assert importlib.reload(module).guide.__module__ == path.stem
+
+
 def test_edited_includes_of_loaded_modules(tmp_path, x64):
     text = ROWS.replace("target += %s;", "\n#include term.stan\n")
     (tmp_path / "term.stan").write_text("target += -x * sum(w);")
