@@ -96,7 +96,7 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # as `| head` leaves it when it has seen enough
         return CLOSED_PIPE
     except OSError as e:
-        print(f"{e.filename}: {e.strerror}" if e.filename else e, file=sys.stderr)
+        parsing.tell(e)
         return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

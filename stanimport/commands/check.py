@@ -25,11 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the diagnostics of all files, as text or as one JSON list; 1 if any program is wrong."""
+    """Print the diagnostics of all files, as text or as one JSON list; 1 if any is wrong, or can't be read."""
     failed, found = False, list[Diagnostic]()
     for file in options.files:
         name, text = parsing.program_of(file)
-        wrong, diagnostics = _checked(name, text, options)
+        try:
+            wrong, diagnostics = _checked(name, text, options)
+        except OSError as e:
+            parsing.tell(e)
+            failed = True
+            continue
         failed = failed or wrong
         found += diagnostics
         if options.format == "text":

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show or write the files in stanc's layout; 1 if one is no program, or has to change and is only looked at."""
+    """Show or write the files in stanc's layout; 1 if one is no program or has to change and is only looked at."""
     chosen = options.canonicalize.split(",") if options.canonicalize else []
     code = 0
     for file in options.files:
@@ -41,6 +41,9 @@ def run(options: argparse.Namespace) -> int:
         except StanError as e:
             print(e, file=sys.stderr)
             code = 1
+        except OSError as e:
+            parsing.tell(e)
+            code = 1
         except ValueError as e:
             parsing.exit_with(str(e))
         else:
@@ -49,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _done(file: Path, text: str | None, made: str, options: argparse.Namespace) -> int:
-    """Show or write what a file, or a text, becomes; 1 if it has to change and is only looked at."""
+    """Show or write what a file, or a text, becomes; 1 if it has to change and is only looked at, or can't be."""
     before = files.program_text(files.read_bytes(file)) if text is None else text
     if options.check:
         names = str(file), f"{file} (formatted)"
@@ -58,6 +61,10 @@ def _done(file: Path, text: str | None, made: str, options: argparse.Namespace) 
     if not options.overwrite or text is not None:
         parsing.print_program(made)
     elif before != made:
-        files.write(file.resolve(), made.encode("utf-8"), file.stat().st_mode & 0o777)
+        try:
+            files.write(file.resolve(), made.encode("utf-8"), file.stat().st_mode & 0o777)
+        except OSError as e:
+            parsing.tell(e)
+            return 1
         print(file)
     return 0

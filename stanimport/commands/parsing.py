@@ -44,6 +44,11 @@ def exit_with(message: str, code: int = 2) -> NoReturn:
     raise SystemExit(code)
 
 
+def tell(error: OSError) -> None:
+    """Print what is wrong with a file to the standard error."""
+    print(f"{error.filename}: {error.strerror}" if error.filename else error, file=sys.stderr)
+
+
 @contextlib.contextmanager
 def usage_errors() -> Iterator[None]:
     """Inside, options with wrong values end with exit code 2."""

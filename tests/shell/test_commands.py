@@ -1,4 +1,5 @@
 """The commands of the shell: what they print, and their exit codes."""
+import errno
 import gc
 import json
 import subprocess
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import stanimport.__main__
+import stanimport.files
 from stanimport.__main__ import main
 
 COIN = """\
@@ -37,6 +39,41 @@ def test_check_reports_every_file_and_fails(coin, tmp_path, capsys):
     assert main(["check", str(wrong), str(coin)]) == 1
     shown = capsys.readouterr().out
     assert "'b'" in shown and "'c'" in shown and shown.count("wrong.stan:2:") == 2 and f"{coin}: ok" in shown
+
+
+@pytest.mark.parametrize("command", [["check"], ["check", "--format", "json"], ["format", "--overwrite"]])
+def test_files_that_can_not_be_read_leave_the_others(tmp_path, command, capsys):
+    before, after = tmp_path / "before.stan", tmp_path / "z_after.stan"
+    text = "parameters { array[2] real x; } model { y ~ normal(0, 1); }"
+    for path in (before, after):
+        path.write_text(text)
+    missing = tmp_path / "nothing like them.stan"
+    assert main([*command, str(before), str(missing), str(tmp_path), str(after)]) == 1
+    told = capsys.readouterr()
+    assert f"{missing}: No such file" in told.err and f"{tmp_path}: Is a directory" in told.err
+    if "json" in command:
+        assert [d["file"] for d in json.loads(told.out)] == [str(before), str(after)]
+    elif command == ["check"]:
+        assert f"{before}:1:41: error" in told.out and f"{after}:1:41: error" in told.out
+    else:
+        assert before.read_text() == after.read_text() == stanimport.format("p.stan", source=text)
+
+
+def test_a_file_that_can_not_be_written_leaves_the_others(tmp_path, monkeypatch, capsys):
+    write = stanimport.files.write
+
+    def full(path, *more):
+        if path.stem == "a":
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        write(path, *more)
+
+    monkeypatch.setattr(stanimport.files, "write", full)
+    paths = [tmp_path / "a.stan", tmp_path / "b.stan"]
+    for path in paths:
+        path.write_text("model{}")
+    assert main(["format", "--overwrite", *map(str, paths)]) == 1
+    assert [path.read_text() for path in paths] == ["model{}", "model {\n\n}\n"]
+    assert capsys.readouterr().err == f"{paths[0]}: No space left on device\n"
 
 
 def test_check_strict_refuses_the_old_syntax(tmp_path, capsys):
