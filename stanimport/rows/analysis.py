@@ -41,8 +41,7 @@ def rows_of(program: gprob.Program, size: str, guide: bool = False) -> Rows:
     if any(isinstance(n, gprob.TargetValue) for n in traversal.walk((*program.model, *_bodies(program)))):
         made.refuse("target() is the density of all rows", program.span)
     made.block(program.guide if guide else program.model, env, Around())
-    if made.errors:
-        raise StanSemanticError(list(dict.fromkeys(made.errors)))
+    made.raise_refused()
     data = {v.name: given.get(v.symbol, FREE) for v in (*program.data, *program.transformed_data_variables)}
     local = {v.name: made.of_sizes(v.sized, given, v.span) for v in program.parameters}
     return Rows(
@@ -87,8 +86,7 @@ def verify_apart(program: gprob.Program, sizes: Sequence[str], discrete: Sequenc
                 made.refuse(f"{d.site} is not one of each row", d.span)
             else:
                 made.verify_domain(env[d.name], d, env)
-        if made.errors:
-            raise StanSemanticError(made.errors)
+        made.raise_refused()
 
 
 def _whole(program: gprob.Program, size: str, given: Env) -> Iterable[str]:
@@ -117,6 +115,7 @@ class _Analysis(Variables):
         self.functions = {f.name: f for f in program.functions}
         self.sites: dict[str, bool] = {}
         self.errors: list[Diagnostic] = []
+        self.places: list[Diagnostic] = []
         self.running: list[tuple[str, tuple[Kind, ...]]] = []
         self.known: dict[tuple[str, tuple[Kind, ...], bool], tuple[Kind, Kind]] = {}
         self.in_rows = False
@@ -127,6 +126,16 @@ class _Analysis(Variables):
 
     def refuse_sizes(self, message: str, span: Span) -> None:
         self.refuse(message, span, f"a batch has fewer rows: declare what has as many entries with {self.size}")
+
+    def note_place(self, span: Span) -> None:
+        message = f"in a minibatch of {self.size}: {' '.join(span.text.split())!r} takes rows by values of rows"
+        self.places.append(Diagnostic(message, span, "a batch may lack them: leave out what needs them", code="batch"))
+
+    def raise_refused(self) -> None:
+        """Raise what is refused: terms and sizes, or else what fails where no term needs it."""
+        found = self.errors or self.places
+        if found:
+            raise StanSemanticError(list(dict.fromkeys(found)))
 
     # --- statements
 

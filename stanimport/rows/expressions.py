@@ -28,6 +28,9 @@ class Calls(Protocol):
     def refuse_sizes(self, message: str, span: Span) -> None:
         """Note sizes that are one for all data, but not for a batch."""
 
+    def note_place(self, span: Span) -> None:
+        """Note a part of all rows that values of rows choose: a batch may lack it, whether a term needs it or not."""
+
 
 @dataclass
 class Expressions(Extents):
@@ -164,6 +167,7 @@ class Expressions(Extents):
     def part(self, base: Kind, indices: Sequence[tuple[gprob.IndexExpr, Kind]], e: gprob.Expr) -> Kind:
         """What indices select of a container."""
         kinds = [k for _, k in indices]
+        self._note_places(base, indices, e)
         found = worst((base, *kinds))
         if found is not None:
             return found
@@ -172,6 +176,15 @@ class Expressions(Extents):
         if base.tag != "rows":
             return everything(e.span)
         return self._of_rows(library.first(base), indices, e)
+
+    def _note_places(self, base: Kind, indices: Sequence[tuple[gprob.IndexExpr, Kind]], e: gprob.Expr) -> None:
+        """Note where values of rows are numbers of rows: `h[d]`, of which a batch has those of some rows alone."""
+        held = library.first(self.sized(base, e.base) if isinstance(e, gprob.Index) else base)
+        axis = 0 if held.axis is None else held.axis
+        if held.tag == "rows" and isinstance(axis, int) and axis < len(indices):
+            at, kind = indices[axis]
+            if kind == ROW or kind.tag == "rows" and isinstance(at, gprob.Multi):
+                self.calls.note_place(e.span)
 
     def _of_local(self, base: Kind, indices: Sequence[tuple[gprob.IndexExpr, Kind]], e: gprob.Expr) -> Kind:
         """Of a container without rows: row n's part of it, or one part for every row."""

@@ -120,3 +120,20 @@ def test_functions_that_all_rows_stop_are_refused_wherever_they_are_called(state
     module = stanimport.loads(PROGRAM.format("", statements))
     with pytest.raises(stanimport.StanSemanticError, match="what depends on all rows decides whether this is reached"):
         module.model.minibatch(N=10)
+
+
+ROWS_BY_VALUES = {
+    "vector[N] v; for (n in 1:N) v[n] = y[d[n]];": r"y\[d\[n\]\]",
+    "vector[N] v = exp(y)[d];": r"exp\(y\)\[d\]",
+    "vector[N] v = cumulative_sum(y)[d];": r"cumulative_sum\(y\)\[d\]",
+    "matrix[N, K] v = x[d];": r"x\[d\]",
+    "for (n in 1:N) { real t = sum(y[d[n]:(d[n] + 1)]); }": r"y\[d\[n\]:\(d\[n\] \+ 1\)\]",
+    "vector[N] v = y; for (n in 1:N) v[d[n]] = m;": r"v\[d\[n\]\]",
+}
+
+
+@pytest.mark.parametrize("statements", ROWS_BY_VALUES)
+def test_rows_that_values_of_rows_choose_are_refused_where_no_term_needs_them(statements):
+    module = stanimport.loads(PROGRAM.format("", statements + " y ~ normal(m, 1);"))
+    with pytest.raises(stanimport.StanSemanticError, match=f"'{ROWS_BY_VALUES[statements]}' takes rows by values of"):
+        module.model.minibatch(N=10)
