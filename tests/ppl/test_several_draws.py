@@ -9,7 +9,7 @@ import pyro
 import pytest
 import torch
 from pyro import poutine
-from pyro.infer import SVI, JitTrace_ELBO, Predictive, Trace_ELBO, autoguide
+from pyro.infer import SVI, EnergyDistance, JitTrace_ELBO, Predictive, Trace_ELBO, autoguide
 from pyro.optim import Adam
 
 import stanimport
@@ -137,6 +137,21 @@ def test_predictions(shape):
     assert drawn["s"].unique().numel() == 5 and (drawn["s"] > 0).all()
     expected = b[:, :1] + b[:, 1:] * torch.tensor([1.0, 2.0, 4.0])
     torch.testing.assert_close(drawn["m"].reshape(5, 3), expected)
+
+
+@pytest.mark.parametrize("law", ["y ~ normal(m, 1e-9)", "for (n in 1:N) y[n] ~ normal(m, 1e-9)"])
+def test_the_energy_distance_of_replications_without_noise_is_that_of_their_mean(law):
+    source = f"""
+        data {{ int N; vector[N] y; }}
+        parameters {{ real m; }}
+        model {{ m ~ normal(0, 1); {law}; }}
+        guide parameters {{ real u = 0.5; }}
+        guide {{ m ~ normal(u, 1e-9); }}
+    """
+    module = stanimport.loads(source, backend="pyro")
+    inputs = module.transformed_data(**DATA)
+    svi = SVI(module.model, module.guide, Adam({"lr": 0.01}), EnergyDistance(num_particles=3))
+    assert svi.evaluate_loss(**inputs) == pytest.approx(math.dist(DATA["y"], [0.5] * 3), rel=1e-6)
 
 
 def test_networks_are_registered_once():

@@ -57,6 +57,12 @@ class Plate:
         _one_shape(values)
         return torch.stack(list(values)).reshape((*lead, *first.shape))
 
+    def shared_or_stacked(self, values: Sequence[torch.Tensor], batch: int) -> torch.Tensor:
+        """The data that particles observe: without their axis where all have the same, as `EnergyDistance` takes them.
+        """
+        first = values[0]
+        return first if all(v is first or torch.equal(v, first) for v in values) else self.stacked(values, batch)
+
     def returned(self, drawn: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """The values of parameters that the particles return, in one dict; of those that all of them have."""
         names = [n for n in drawn[0] if all(n in d for d in drawn)]

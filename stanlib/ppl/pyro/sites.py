@@ -141,7 +141,7 @@ def _observations(name: str, rank: int, plate: Plate, given: list[Any]) -> list[
     laws = Laws(plate, [None if g is None else g[0] for g in given])
     batch = len(laws.own.batch_shape)
     plate.check_nesting(name, batch)
-    obs = None if one is None else plate.stacked([one if g is None else g[1] for g in given], batch)
+    obs = None if one is None else plate.shared_or_stacked([one if g is None else g[1] for g in given], batch)
     with plates(name, laws.own.batch_shape), _scaled(factor):
         taken = pyro.sample(name, laws, obs=obs)
     return plate.parted(name, taken, rank)
