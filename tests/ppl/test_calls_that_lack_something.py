@@ -33,6 +33,25 @@ def test_a_model_on_numpyro_without_a_key(prior):
             run(N=1)
 
 
+@pytest.mark.parametrize("guide, said", [
+    ("guide parameters { real m; } guide { a ~ normal(m, 1); }", "m has no value"),
+    ("guide parameters { real m = 2; } guide { a ~ normal(m, 1); }", "m has no value|a has no value"),
+    ("guide { b ~ normal(0, 1); }", r"(a\$loc|b) has no value"),
+])  # fmt: skip
+def test_a_guide_on_numpyro_without_a_key(guide, said):
+    """Where it starts from what it learned it needs none."""
+    import jax.numpy as jnp
+    from numpyro import handlers
+
+    module = stanimport.loads(f"parameters {{ real a; real b; }} model {{ a + b ~ normal(0, 1); }} {guide}")
+    for run in (module.guide, handlers.trace(module.guide).get_trace):
+        with pytest.raises(StanUnsupportedError, match=rf"({said}).*handlers\.seed\(model, key\).*line 1"):
+            run()
+    values = {"m": 2.0, "a$loc": 2.0, "b$loc": 2.0, "a": 0.5, "b": 1.5}
+    known = {name: jnp.array(value) for name, value in values.items()}
+    assert float(handlers.substitute(module.guide, data=known)()["a"]) == 0.5
+
+
 def test_without_a_law_a_key_does_not_help():
     from numpyro import handlers
 

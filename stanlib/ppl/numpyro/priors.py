@@ -23,7 +23,7 @@ from ..declared_domains import check_domain
 from ..starts import part_of, start_of
 from ..values import check_event, check_law
 from .distributions import of_shape
-from .sites import latent
+from .sites import latent, learned
 from .supports import StanConstraint, support_of
 
 
@@ -88,7 +88,7 @@ def param(
             return jnp.asarray(start_of(name, init, sizes, kind, arguments, partial(_inverse, transform)), float)
         return transform(jax.random.uniform(key, transform.inverse_shape(sizes), minval=-2.0, maxval=2.0))
 
-    return numpyro.param(name, start, constraint=support)
+    return learned(name, start, support)
 
 
 def _inverse(transform: Any, value: object) -> np.ndarray:
@@ -113,7 +113,7 @@ def approximate(
     support = support_of(kind, arguments, sizes, name)
     transform = biject_to(support)
     free = transform.inverse_shape(sizes)
-    centre = numpyro.param(f"{name}$loc", lambda key: jax.random.uniform(key, free, minval=-2.0, maxval=2.0))
+    centre = learned(f"{name}$loc", lambda key: jax.random.uniform(key, free, minval=-2.0, maxval=2.0))
     width = numpyro.param(f"{name}$scale", jnp.full(free, 0.1), constraint=constraints.positive)
     whole = TransformedDistribution(Normal(centre, width).to_event(len(free)), [transform])
     return latent(name, agreeing(whole, support.event_dim if event is None else event))

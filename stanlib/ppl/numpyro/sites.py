@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpyro
+from numpyro.distributions import constraints
 from numpyro.handlers import condition, do, reparam, replay, scale, scope, substitute, uncondition
 from numpyro.infer.reparam import NeuTraReparam
 
@@ -72,9 +74,30 @@ def _told(name: str, law: object, error: Exception) -> StanUnsupportedError | No
         return unsuited(name, law, error)
     if not keyless and (str(error) or not isinstance(error, AssertionError)):
         return None
+    return _keyless(name)
+
+
+def _keyless(name: str) -> StanUnsupportedError:
     return StanUnsupportedError(
         f"{name} has no value, and to draw one NumPyro needs a key: numpyro.handlers.seed(model, key)(**data)"
     )
+
+
+def learned(
+    name: str, start: Callable[[jax.Array], jax.Array], constraint: constraints.Constraint = constraints.real
+) -> jax.Array:
+    """A parameter of a guide, which starts from what `start` makes of a key.
+
+    Raises:
+        StanUnsupportedError: where it has no value, and nothing gives a key.
+    """
+    try:
+        value: jax.Array = numpyro.param(name, start, constraint=constraint)
+        return value
+    except (AssertionError, TypeError) as e:
+        if isinstance(e, StanError) or _has_key():
+            raise
+        raise _keyless(name) from e
 
 
 def _has_key() -> bool:
