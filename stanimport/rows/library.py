@@ -217,6 +217,15 @@ def _num_elements(given: Sequence[Kind], types: Sequence[Type], span: Span) -> K
     return SIZE if one else _sum(given, types, span)
 
 
+def _compared(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    """The number of rows beside itself, or beside 0: for a batch, which is never empty, the same as for all rows."""
+    return FREE if {k.tag for k in given} <= {"size", "zero"} else everything(span)
+
+
+def _larger(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    return SIZE if {k.tag for k in given} <= {"size", "zero"} else everything(span)
+
+
 def _repeat(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
     """A value repeated along new first axes."""
     value, sizes = given[0], given[1:]
@@ -315,6 +324,7 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("rows_dot_product", "rows_dot_self"), _along(0)),
     **dict.fromkeys(("columns_dot_product", "columns_dot_self"), _along(1)),
     "rows": _size(0), "cols": _size(1), "size": _length, "num_elements": _num_elements,
+    **dict.fromkeys((f"logical_{n}" for n in ("eq", "neq", "lt", "lte", "gt", "gte")), _compared), "max": _larger,
     **dict.fromkeys(("rep_vector", "rep_row_vector", "rep_array"), _repeat), "rep_matrix": _repeat_matrix,
     **dict.fromkeys((n for n in FILLED if not n.startswith("rep_")), _filled),
     **dict.fromkeys(("to_vector", "to_row_vector", "to_array_1d"), _flatten),

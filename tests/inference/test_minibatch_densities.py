@@ -60,6 +60,25 @@ PROGRAMS = {
           while (s < 3) { s += 1; y ~ normal(s, 1); target += -s * a; }
         }
     """,
+    "a regression of discrete parameters": """
+        data { int N; matrix[N, 3] x; vector[N] y; }
+        parameters { vector[3] a; ordered[2] mu; array[N] int<lower=0, upper=1> z; }
+        model { a ~ normal(0, 1); mu ~ normal(0, 1); z ~ bernoulli_logit(x * a);
+          y ~ normal(mu[1] + mu[2] * to_vector(z), 1); }
+    """,
+    "the number of rows beside itself and 0": """
+        functions {
+          vector line(matrix x, vector y, vector b) { if (rows(x) != rows(y)) reject("sizes differ"); return x * b; }
+        }
+        data { int N; matrix[N, 3] x; vector[N] y; }
+        parameters { real m; vector[3] b; }
+        model {
+          m ~ normal(0, 1);
+          b ~ normal(0, 1);
+          if (N > 0) y ~ normal(m + line(x, y, b), 1);
+          for (n in 1:max(N, 0)) target += -y[n] * square(m);
+        }
+    """,
 }  # fmt: skip
 
 
