@@ -305,20 +305,30 @@ def is_traced(value: object) -> bool:
     return not all(named("jax").is_concrete(x) for x in (value if isinstance(value, tuple) else (value,)))
 
 
-def as_converted(value: object) -> Any:
-    """A value of transformed data in the form that data have: Python's floats, from literals, become NumPy's."""
-    if isinstance(value, tuple):
-        return tuple(map(as_converted, value))
-    if isinstance(value, float) and not isinstance(value, np.generic):
-        return np.float64(value)
-    return np.complex128(value) if type(value) is complex else value
+def as_converted(v: Variable, value: object) -> Any:
+    """A value of transformed data in the form that data have: Python's reals, and whole numbers in reals, are NumPy's.
+    """
+    if v.items and isinstance(value, tuple):
+        return tuple(map(as_converted, v.items, value))
+    kind = _kind(v)
+    numbers = (np.ndarray, np.generic)
+    if kind == "i" or not isinstance(value, (int, float, complex, *numbers)):
+        return value
+    if isinstance(value, numbers) and value.dtype.kind == kind:
+        return value
+    return np.asarray(value, np.float64 if kind == "f" else np.complex128)[()]
+
+
+def _kind(v: Variable) -> str:
+    """NumPy's letter for the kind of numbers that a variable holds."""
+    return "i" if v.type.endswith("int") else "c" if "complex" in v.type else "f"
 
 
 def is_converted(v: Variable, value: object) -> bool:
     """Whether a value has the form that `transformed_data` returns: an array of the variable's type, or a number."""
     if v.items and isinstance(value, tuple):
         return len(value) == len(v.items) and all(map(is_converted, v.items, value))
-    kind = "i" if v.type.endswith("int") else "c" if "complex" in v.type else "f"
+    kind = _kind(v)
     if type(value) is int:
         return kind == "i"
     if isinstance(value, (np.ndarray, np.generic)):

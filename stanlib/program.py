@@ -132,7 +132,7 @@ class TransformedData(StanFunction):
         self._by_name(unnamed)
         with briefly():
             result: dict[str, Any] = self._run(Reader(self.program, inputs))
-        made = {name: as_converted(value) for name, value in result.items()}
+        made = {name: as_converted(self.variables[name], value) for name, value in result.items()}
         given_again.remember(self.program, made)
         return made
 

@@ -166,3 +166,43 @@ def test_transformed_data_are_known_by_their_names(backend, x64, torch_double):
     density(model, inputs)
     with pytest.raises(stanimport.StanDataError, match=r"x must have shape \(2\), not \(3\)"):
         density(model, {**inputs, "x": inputs["y"], "y": inputs["x"]})
+
+
+WHOLE = """
+    data {{ int N; vector[N] y; array[2] int k; }}
+    transformed data {{ {} q = {}; }}
+    parameters {{ real mu; }}
+    model {{ mu ~ normal(0, 1); y ~ normal(mu, 2); }}
+"""
+
+
+@pytest.mark.parametrize("declared, value, expected", [
+    ("real", "N", 3), ("real", "max(N, 2) * 2", 6), ("real", "N %/% 2", 1), ("complex", "k[2]", 5),
+    ("array[2] real", "k", [4, 5]), ("tuple(real, array[2] real)", "(N, k)", (3, [4, 5])),
+])  # fmt: skip
+def test_whole_numbers_in_reals_of_transformed_data_are_reals(declared, value, expected, x64):
+    """So they are recognised, and a model takes other data beside them, also such as JAX traces."""
+    from numpyro.infer.util import log_density
+
+    module = stanimport.loads(WHOLE.format(declared, value))
+    inputs = module.transformed_data(N=3, y=[1.0, 2.0, 3.0], k=[4, 5])
+    kind = "c" if declared == "complex" else "f"
+    for found, number in zip(*(x if isinstance(x, tuple) else (x,) for x in (inputs["q"], expected))):
+        assert found.dtype.kind == kind
+        np.testing.assert_array_equal(found, number)
+    sets = np.random.default_rng(1).normal(size=(4, 3))
+    found = jax.vmap(lambda y: log_density(module.model, (), {**inputs, "y": y}, {"mu": 0.3})[0])(jnp.asarray(sets))
+    np.testing.assert_allclose(found, stats.norm.logpdf(0.3) + stats.norm.logpdf(sets, 0.3, 2).sum(1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_what_transformed_data_draw_beside_whole_numbers_is_not_drawn_again(backend, x64, torch_double):
+    """The data of a copied dict are other objects, as those of another process are."""
+    source = """
+        data { int N; } transformed data { real q = N; real drawn = normal_rng(0, 1); }
+        parameters { real mu; } model { mu ~ normal(0, 1); } generated quantities { real kept = drawn + q; }
+    """
+    module = stanimport.loads(source, backend=backend)
+    inputs = module.transformed_data(N=3)
+    copied = {name: value.copy() if hasattr(value, "copy") else value for name, value in inputs.items()}
+    assert float(module.generated_quantities(**copied, mu=0.0)["kept"]) == float(inputs["drawn"]) + 3
