@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import stanimport
-from stanlib.errors import StanTracingError
+from stanlib.errors import StanError, StanTracingError
 
 HEAD = """data { int N; array[N] int y; }
 parameters { real<lower=0, upper=1> p; vector<lower=0>[2] l; %s }
@@ -47,3 +48,22 @@ def test_a_condition_on_data_of_rows_is_told():
   for (n in 1:N) { if (z[n] == 1) { if (y[n] > 0) target += negative_infinity(); } else y[n] ~ poisson(l[1]); } }"""
     with pytest.raises(StanTracingError, match=r"target \+= negative_infinity"):
         fitted(text, "numpyro", 10)
+
+
+@pytest.mark.parametrize("ask", [
+    lambda fit: fit.discrete_probabilities("z"), lambda fit: fit.most_probable("z"),
+    lambda fit: fit.posterior_predictive(), lambda fit: fit.posterior_predictive({"N": 2}, redraw="z"),
+])  # fmt: skip
+def test_what_needs_the_rows_says_how_a_fit_gets_them(ask):
+    """With them it has the probabilities that Bayes's rule gives."""
+    module = stanimport.loads(HEAD % Z + PROGRAMS["an index"][0])
+    fit = stanimport.variational(module, DATA, minibatch={"N": 4}, iter=20, seed=3, draws=10, khat=False,
+                                 require_converged=False)  # fmt: skip
+    with pytest.raises(StanError, match=r"does not hold the data y.*generate_quantities\(program, data, previous_fit"):
+        ask(fit)
+    whole = stanimport.generate_quantities(module, DATA, previous_fit=fit)
+    assert ask(whole) is not None
+    p, rates = fit.stan_variable("p")[:, None], fit.stan_variable("l")
+    apart = [w * stats.poisson.pmf(DATA["y"], rates[:, i : i + 1]) for i, w in enumerate((1 - p, p))]
+    expected = (apart[1] / sum(apart)).mean(axis=0)
+    np.testing.assert_allclose(whole.discrete_probabilities("z")[:, 1], expected, rtol=1e-9)

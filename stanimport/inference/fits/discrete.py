@@ -79,6 +79,7 @@ def _given(fit: Result, name: str) -> tuple[Posterior, dict[str, np.ndarray]]:
     if name not in known:
         raise ValueError(f"there is no discrete parameter {name!r}{suggestion(name, known)}")
     fit.require_draws()
+    fit.require_data()
     module = for_numpyro(fit.module)
     data = {n: fit.data[n] for n in module.stan.names("data") if n in fit.data}
     posterior = condition(module, data, fit.seed)

@@ -92,7 +92,7 @@ class Fit(Result):
             An array of the parameter's shape and one more axis, of its values from the least lower bound on.
 
         Raises:
-            ValueError: for a name that is no discrete parameter.
+            ValueError: for a name that is no discrete parameter; StanError for a fit that lacks its data.
         """
         from .discrete import probabilities
 
@@ -107,7 +107,7 @@ class Fit(Result):
             An array (draws of all chains, ...) of ints.
 
         Raises:
-            ValueError: for a name that is no discrete parameter.
+            ValueError: for a name that is no discrete parameter; StanError for a fit that lacks its data.
         """
         from .discrete import modes
 
@@ -207,7 +207,7 @@ class Fit(Result):
             StanDataError: for data that are not as declared, that give a parameter another shape, or whose rows have
                 other names than a parameter's components, or theirs in another order.
             ValueError: for names that are no discrete parameters.
-            StanError: for a program of whose data none can be replicated; it says why.
+            StanError: for a program of whose data none can be replicated, and a fit that lacks its data; it says why.
         """
         in_threads()
         from .predictive import posterior_predictive

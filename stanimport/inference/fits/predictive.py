@@ -138,26 +138,27 @@ def posterior_predictive(
     translated = observing_apart(fit.module)
     kept = _kept(translated.stan, draws, redraw, data)
     if data is None:
+        fit.require_data()
         posterior, values = observing(translated, fit.data, draws, chosen)
         discrete = {n: v for n, v in values.items() if n in kept}
         made = _predictions(posterior, "posterior", draws, (), chosen, discrete)
         made.dims, made.coords = fit.dims, fit.coords
     else:
-        made = _of_other_data(translated, draws, fit.data, data, chosen, kept)
+        made = _of_other_data(translated, fit, data, chosen, kept)
     warn_of_others(fit.module, made.variables)
     return made
 
 
-def _of_other_data(
-    translated: Module, draws: Arrays, known: Mapping[str, object], data: object, seed: int, kept: Arrays
-) -> Predictions:
+def _of_other_data(translated: Module, fit: Result, data: object, seed: int, kept: Arrays) -> Predictions:
     """The same of data that are none of the fit; `kept` are the draws of discrete parameters that keep them."""
+    draws = fit.variables
     if translated.stan.discrete_parameters:
         translated = anew(translated, scheme="simulation")
     given = read(translated.stan, data)
     lacking = _lacking(translated.stan, given)
     if lacking:
-        fitted = Posterior(translated, known)
+        fit.require_data()
+        fitted = Posterior(translated, fit.data)
         observed = _observed(fitted, {n: v[0, 0] for n, v in fitted.of_draws(draws).items()})
         lacking = [n for n in lacking if n in observed]
     with unknown_outcomes(bool(lacking)):

@@ -140,6 +140,13 @@ class Result:
         """Whether it holds all data: a fit by minibatches has those that no row belongs to."""
         return set(self.program.names("data")) <= set(self.data)
 
+    def require_data(self) -> None:
+        """Raise StanError if the fit does not hold all data."""
+        if not self.has_data:
+            lacking = ", ".join(n for n in self.program.names("data") if n not in self.data)
+            advice = "generate_quantities(program, data, previous_fit=fit) makes one that does"
+            raise StanError(f"the fit does not hold the data {lacking}, as one by minibatches: {advice}")
+
     @property
     def interrupted(self) -> bool:
         """Whether an interrupt ended the method before all draws were made."""
