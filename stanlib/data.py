@@ -6,7 +6,7 @@ Types and Declarations"; CmdStan Guide, "JSON Format for CmdStan".
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -305,15 +305,24 @@ def is_traced(value: object) -> bool:
     return not all(named("jax").is_concrete(x) for x in (value if isinstance(value, tuple) else (value,)))
 
 
+def all_converted(variables: Iterable[Variable], made: Mapping[str, Any]) -> dict[str, Any]:
+    """Values that a program computed, by name: those of some variables in the form of their declarations."""
+    return {**made, **{v.name: as_converted(v, made[v.name]) for v in variables if v.name in made}}
+
+
 def as_converted(v: Variable, value: object) -> Any:
-    """A value of transformed data in the form that data have: Python's reals, and whole numbers in reals, are NumPy's.
+    """A value that a program computed in the form of its declaration: reals are NumPy's, also where they are whole
+    numbers, or those of JAX or PyTorch.
     """
     if v.items and isinstance(value, tuple):
         return tuple(map(as_converted, v.items, value))
     kind = _kind(v)
     numbers = (np.ndarray, np.generic)
-    if kind == "i" or not isinstance(value, (int, float, complex, *numbers)):
+    if kind == "i":
         return value
+    if not isinstance(value, (int, float, complex, *numbers)):
+        is_whole = "int" in str(getattr(value, "dtype", ""))
+        return value * 1.0 if is_whole else value  # type: ignore[operator]
     if isinstance(value, numbers) and value.dtype.kind == kind:
         return value
     return np.asarray(value, np.float64 if kind == "f" else np.complex128)[()]

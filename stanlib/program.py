@@ -126,13 +126,12 @@ class TransformedData(StanFunction):
 
     def __call__(self, /, *unnamed: object, **inputs: object) -> dict[str, Any]:
         from . import given_again
-        from .data import Reader, as_converted
+        from .data import Reader, all_converted
 
         __tracebackhide__ = True  # for pytest and IPython
         self._by_name(unnamed)
         with briefly():
-            result: dict[str, Any] = self._run(Reader(self.program, inputs))
-        made = {name: as_converted(self.variables[name], value) for name, value in result.items()}
+            made = all_converted(self.variables.values(), self._run(Reader(self.program, inputs)))
         given_again.remember(self.program, made)
         return made
 
@@ -361,6 +360,9 @@ class GeneratedQuantities(_Called):
 
     def _quantities(self, inputs: Mapping[str, object]) -> dict[str, Any]:
         """The quantities of one draw."""
+        from .data import all_converted
+
+        declared = (*self.program.transformed_parameters, *self.program.generated_quantities)
         with networks.call_with(self.program, inputs, trained=True) as inputs:
             given = self.data.prepare(inputs)
             for v in self.program.parameters:
@@ -368,7 +370,7 @@ class GeneratedQuantities(_Called):
                 declared_sizes.verify(v, given[v.name], given, self.program)
             known = {v.name: self.backend.draw(inputs[v.name]) for v in self.program.drawn_integers if v.name in inputs}
             with collected() as rejections, explaining(), given_integers(known), attempted(rejections) as attempt:
-                return attempt.usable(self._run(**self._named(given)), rejections.take())
+                return attempt.usable(all_converted(declared, self._run(**self._named(given))), rejections.take())
 
     def _drawn(self, v: Variable, name: str, inputs: Mapping[str, object]) -> Any:
         """The value of a parameter; a tuple's items and a complex number's parts may also be given by their sites.

@@ -41,3 +41,21 @@ def test_quantities_of_one_draw_raise_the_error(backend):
     with pytest.raises(stanimport.StanError, match="q is -2.* line 1"):
         module.generated_quantities(a=-1.0)
     assert float(module.generated_quantities(a=1.0)["q"]) == 2
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_whole_numbers_in_reals_are_reals(backend, x64, torch_double):
+    """So where a draw is rejected they are NaN, as reals are, and not Stan's least integer."""
+    source = """
+        data { int N; } parameters { real mu; } transformed parameters { real twice = 2 * N; }
+        model { mu ~ normal(0, 1); }
+        generated quantities { real w = N; real p = poisson_rng(3); int k = N; if (mu > 0) reject("above"); }
+    """
+    module = stanimport.loads(source, backend=backend)
+    with pytest.warns(stanimport.inference.RejectionWarning):
+        fit = stanimport.generate_quantities(module, {"N": 3}, previous_fit={"mu": np.array([-1.0, 1.0, -2.0])})
+    assert all(fit.stan_variable(n).dtype.kind == "f" for n in ("twice", "w", "p"))
+    np.testing.assert_array_equal(fit.stan_variable("twice"), 6.0)
+    np.testing.assert_array_equal(fit.stan_variable("w"), [3.0, np.nan, 3.0])
+    np.testing.assert_array_equal(np.isnan(fit.stan_variable("p")), [False, True, False])
+    np.testing.assert_array_equal(fit.stan_variable("k"), [3, -2147483648, 3])
