@@ -236,7 +236,8 @@ def execute(module: types.ModuleType, program: StanFile, entry: cache.Entry) -> 
     code = relocate(entry.code, program.filename)
     exec(code, module.__dict__)
     for name in set(_names.get(module, ())).difference(code.co_names):  # of its text before it was reloaded
-        module.__dict__.pop(name, None)
+        if not name.startswith("__"):
+            module.__dict__.pop(name, None)
     _names[module] = code.co_names
 
 

@@ -321,7 +321,7 @@ def as_converted(v: Variable, value: object) -> Any:
     if kind == "i":
         return value
     if not isinstance(value, (int, float, complex, *numbers)):
-        is_whole = "int" in str(getattr(value, "dtype", ""))
+        is_whole = any(k in str(getattr(value, "dtype", "")) for k in ("int", "bool"))
         return value * 1.0 if is_whole else value  # type: ignore[operator]
     if isinstance(value, numbers) and value.dtype.kind == kind:
         return value
