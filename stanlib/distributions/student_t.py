@@ -52,19 +52,15 @@ class student_t:
 
 
 def _log_tail(xp: Namespace, t: Array, nu: Array) -> Array:
-    """log P(T > t) by DLMF 8.17: P(|T| > u) is the incomplete beta function at nu / (nu + u^2), here computed from the
-    end that u is nearer to. Next to t = 0 it is linear, as its derivative there is that of a square root.
+    """log P(T > t) by DLMF 8.17: P(|T| > u) is the incomplete beta function at nu / (nu + u^2).
+
+    Next to t = 0 it is linear, as its derivative there is that of a square root.
     """
     linear, infinite = xp.abs(t) < 1e-12, xp.isinf(t)
     u = xp.where(linear | infinite, 1.0, xp.abs(t))
     r = nu / u / u
-    near = r > 1
-    half, freedom = xp.where(near, 0.5, 0.5 * nu), xp.where(near, 0.5 * nu, 0.5)
-    x, y = 1 / (1 + r), r / (1 + r)
-    log_p = xp.log_betainc_inside(half, freedom, xp.where(near, x, y), xp.where(near, y, x))
-    p = xp.exp(log_p)
-    beyond = xp.where(near, xp.log1p(-xp.where(near, p, 0.5)), log_p) - LOG_2
-    before = xp.where(near, xp.log1p(p) - LOG_2, xp.log1p(-0.5 * p))
+    both = xp.log_betainc_inside(0.5 * nu, 0.5 + 0 * nu, r / (1 + r), 1 / (1 + r))
+    beyond, before = both - LOG_2, xp.log1p(-0.5 * xp.exp(both))
     middle = xp.log1p(-2 * xp.where(linear, t, 0.0) * xp.exp(_log_peak(xp, nu))) - LOG_2
     ends = xp.where(t > 0, -xp.inf, 0.0)
     return xp.where(linear, middle, xp.where(infinite, ends, xp.where(t > 0, beyond, before)))

@@ -71,9 +71,12 @@ def log_gamma_kernel(xp: Namespace, a: Array, x: Array) -> Array:
     return 0.5 * xp.log(a) - HALF_LOG_2_PI - stirling_error(xp, a) + log_power_ratio(xp, a, x)
 
 
-def log_power_ratio(xp: Namespace, a: Array, x: Array) -> Array:
-    """a log(x / a) - (x - a) for a, x > 0: the exponent of the Poisson and binomial kernels."""
-    d = x - a
+def log_power_ratio(xp: Namespace, a: Array, x: Array, excess: Array | None = None) -> Array:
+    """a log(x / a) - (x - a) for a, x > 0: the exponent of the Poisson and binomial kernels.
+
+    `excess` is x - a where it is known better than from their difference.
+    """
+    d = x - a if excess is None else excess
     near = abs(d) < _NEAR * a
     ratio = xp.where(near, d, 0.0) / a
     far = xp.where(near, a, x)

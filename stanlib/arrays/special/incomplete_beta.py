@@ -14,6 +14,7 @@ from ..base import Array, Namespace, Real
 from .gamma import HALF_LOG_2_PI, log1mexp, log_power_ratio, one_minus_exp, stirling_error
 from .quadrature import CUTOFF, on_unit_interval, smaller_root
 
+_FAR = 700.0  # exp(u) of larger u is beyond all numbers
 _SHIFT = 8  # the integrand has two scales for small a: it is taken at a + 8, and the recurrence leads back
 
 
@@ -44,7 +45,8 @@ def log_beta_kernel(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Ar
     n = a + b
     scale = 0.5 * (xp.log(a) + xp.log(b) - xp.log(n)) - HALF_LOG_2_PI
     remainder = stirling_error(xp, n) - stirling_error(xp, a) - stirling_error(xp, b)
-    return scale + remainder + log_power_ratio(xp, a, n * x) + log_power_ratio(xp, b, n * y)
+    excess = b * x - a * y  # of n x over a, and of b over n y, which their difference is too coarse for in large n
+    return scale + remainder + log_power_ratio(xp, a, n * x, excess) + log_power_ratio(xp, b, n * y, -excess)
 
 
 def _inside(xp: Namespace, a: Array, b: Array, x: Array) -> Any:
@@ -87,31 +89,42 @@ def _direct(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> tuple[Arra
     small = (xp.where(below, b, a) < 1) & ((a + b) * end < 0.5) & (end < 0.5)
     direct = below ^ small
     p, q = xp.where(direct, a, b), xp.where(direct, b, a)
-    t = xp.where(direct, x, y)
-    s = _integral(xp, p + _SHIFT, q, t)
+    t, rest = xp.where(direct, x, y), xp.where(direct, y, x)
+    s = _integral(xp, p + _SHIFT, q, t, rest)
     for k in reversed(range(_SHIFT)):
         s = (1 + t * (p + q + k) * s) / (p + k)
     return direct, log_beta_kernel(xp, a, b, x, y) + xp.log(s)
 
 
-def _integral(xp: Namespace, a: Array, b: Array, x: Array) -> Array:
-    end = xp.stop_gradient(_end(xp, a, b, x))
+def _integral(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
+    """S, for y = 1 - x."""
+    end = xp.stop_gradient(_end(xp, a, b, x, y))
     nodes, weights = on_unit_interval(xp, end)
-    u = end * nodes
-    return end * xp.sum(weights * xp.exp(-a * u - (a + b) * xp.log1p(x * xp.expm1(-u))), axis=0)
+    return end * xp.sum(weights * xp.exp(-_fall(xp, a, b, x, y, end * nodes)), axis=0)
 
 
-def _end(xp: Namespace, a: Array, b: Array, x: Array) -> Array:
+def _fall(xp: Namespace, a: Array, b: Array, x: Array, y: Array, u: Array) -> Array:
+    """a u + (a + b) log(1 + x expm1(-u)), in which large a cancel near x = 1: the logarithm is log1p(y expm1(u)) - u."""
+    high = x > 0.5
+    reach = xp.where(high, xp.minimum(u, _FAR), -u)
+    beyond = xp.where(high, u - xp.minimum(u, _FAR), 0.0)  # where the logarithm grows as u does
+    logarithm = xp.log1p(xp.where(high, y, x) * xp.expm1(reach)) + beyond
+    return (a + b) * logarithm + xp.where(high, -b, a) * u
+
+
+def _end(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
     """Where the integrand has fallen to exp(-CUTOFF): an upper bound, brought down by Newton's method.
 
     The exponent is convex, so every step from above stays above. Its second derivative is (a + b) t (1 - t), which on
-    u < 1 is at least 1 / e of its value at 0.
+    u < 1 is at least 1 / e of its value at 0. From far above, where Newton's steps are of length 1, the logarithm in
+    the exponent is inverted: u = log1p(expm1((CUTOFF + b u) / (a + b)) / y), which stays above too.
     """
     n = a + b
-    near = smaller_root(xp, xp.maximum(a - n * x, 0.0), n * x * (1 - x) / (2 * math.e))
-    u = xp.where(near < 1, near, (CUTOFF - n * xp.log1p(-x)) / a)
+    near = smaller_root(xp, xp.maximum(a * y - b * x, 0.0), n * x * y / (2 * math.e))
+    u = xp.where(near < 1, near, (CUTOFF - n * xp.log(y)) / a)
     for _ in range(3):
-        fall = xp.expm1(-u)
-        rest = 1 + x * fall
-        u = u - (a * u + n * xp.log(rest) - CUTOFF) / (a - n * x * (1 + fall) / rest)
+        u = xp.minimum(u, xp.log1p(xp.expm1((CUTOFF + b * u) / n) / y))
+    for _ in range(3):
+        slope = n * y / (y + x * xp.exp(-u)) - b
+        u = u - (_fall(xp, a, b, x, y, u) - CUTOFF) / slope
     return u
