@@ -104,7 +104,7 @@ def _integral(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
 
 
 def _fall(xp: Namespace, a: Array, b: Array, x: Array, y: Array, u: Array) -> Array:
-    """a u + (a + b) log(1 + x expm1(-u)), in which large a cancel near x = 1: the logarithm is log1p(y expm1(u)) - u."""
+    """a u + (a + b) log(1 + x expm1(-u)). Near x = 1 large a cancel in it: the logarithm is log1p(y expm1(u)) - u."""
     high = x > 0.5
     reach = xp.where(high, xp.minimum(u, _FAR), -u)
     beyond = xp.where(high, u - xp.minimum(u, _FAR), 0.0)  # where the logarithm grows as u does
