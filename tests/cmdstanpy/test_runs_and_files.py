@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arviz_groups import groups_of
 
 from stanimport import cmdstanpy
 from stanimport.cmdstanpy import CmdStanModel, from_csv
@@ -320,4 +321,4 @@ def test_arviz_reads_results_under_cmdstanpys_name(coin, fit, monkeypatch):
         plain = arviz.from_cmdstanpy(coin.sample(DATA, **CHAINS))
     np.testing.assert_array_equal(read.posterior.theta.values.ravel(), fit.theta)
     assert read.warmup_posterior.theta.shape == (2, 30) and read.posterior.attrs["inference_library_version"] == "1.3.0"
-    assert read.sample_stats.diverging.dtype == bool and "warmup_posterior" not in plain.groups()
+    assert read.sample_stats.diverging.dtype == bool and "warmup_posterior" not in groups_of(plain)

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from arviz_groups import groups_of
 from conftest import FLIPS, QUICK
 
 import stanimport
@@ -143,7 +144,7 @@ def test_values_of_tuples_and_complex_numbers(compound, tmp_path):
         np.testing.assert_allclose(found.stan_variable("q"), 2 + 17 + 5 - 2 + 3, rtol=1e-12)
     again = stanimport.generate_quantities(compound, previous_fit=fit.draws_pd(), seed=1)
     np.testing.assert_allclose(again.stan_variable("q"), 25.0, rtol=1e-12)
-    assert "posterior" in fit.to_arviz().groups()
+    assert "posterior" in groups_of(fit.to_arviz())
 
 
 @pytest.mark.parametrize("inits, told", [

@@ -8,6 +8,7 @@ import sys
 import compilation
 import numpy as np
 import pytest
+from arviz_groups import groups_of
 
 import stanimport
 from stanimport.inference import Fit, LikelihoodWarning
@@ -57,7 +58,7 @@ def test_some_variables_are_left_out(module, whole):
         groups = few.to_arviz()
     np.testing.assert_array_equal(groups.posterior["s"], whole.variables["s"])
     np.testing.assert_array_equal(groups.posterior_predictive["y_rep"], whole.variables["y_rep"])
-    assert "log_likelihood" not in groups.groups() and "y" in groups.observed_data
+    assert "log_likelihood" not in groups_of(groups) and "y" in groups.observed_data
 
 
 def test_what_is_left_out_is_not_computed(module):

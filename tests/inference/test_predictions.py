@@ -4,6 +4,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from arviz_groups import groups_of
 from conftest import FLIPS
 from scipy import stats
 
@@ -38,7 +39,7 @@ def test_of_the_fitted_data(line):
     assert stats.kstest(residuals.ravel(), "norm").pvalue > 1e-3
     assert stats.kstest(y[:, 0] - 100, "norm").pvalue > 1e-3
     groups = made.to_arviz()
-    assert set(groups.groups()) == {"posterior_predictive", "observed_data", "constant_data"}
+    assert groups_of(groups) == {"posterior_predictive", "observed_data", "constant_data"}
     assert groups.posterior_predictive["y"].shape == (2, 500, 3)
     np.testing.assert_array_equal(made.draws_pd()["y[2]"], y[:, 1])
 
@@ -50,7 +51,7 @@ def test_of_new_data_without_what_is_observed(line):
     y = made.stan_variable("y")
     residuals = (y[:, 0] - 10 * line.stan_variable("slope")) / line.stan_variable("sigma")
     assert y.shape == (1000, 2) and stats.kstest(residuals, "norm").pvalue > 1e-3
-    assert set(made.to_arviz().groups()) == {"predictions", "predictions_constant_data"}
+    assert groups_of(made.to_arviz()) == {"predictions", "predictions_constant_data"}
     with pytest.raises(stanimport.StanDataError, match="x and shift are missing"):
         line.posterior_predictive({"N": 2})
 
@@ -63,7 +64,7 @@ def test_of_the_prior(line):
     np.testing.assert_allclose(prior.stan_variable("twice"), 2 * slope, rtol=1e-6)
     residuals = (y[:, 0] - 3 * slope) / prior.stan_variable("sigma")
     assert stats.kstest(residuals, "norm").pvalue > 1e-3
-    assert set(prior.to_arviz().groups()) == {"prior", "prior_predictive", "constant_data"}
+    assert groups_of(prior.to_arviz()) == {"prior", "prior_predictive", "constant_data"}
     for given, told in [({}, "N is missing"), ({"N": 1}, "x and shift are missing")]:
         with pytest.raises(stanimport.StanDataError, match=told):
             stanimport.prior_predictive(line.module, given)
@@ -186,7 +187,7 @@ def test_what_can_not_be_replicated_is_told(case):
     if not case.startswith("nothing"):  # ArviZ's groups are made all the same
         with pytest.warns(ReplicationWarning, match=told):
             groups = fit.to_arviz(prior=False)
-        assert "posterior_predictive" not in groups.groups()
+        assert "posterior_predictive" not in groups_of(groups)
 
 
 def test_priors_that_can_not_be_drawn_from_are_named():
@@ -432,7 +433,7 @@ def test_what_draws_discrete_parameters_is_not_fitted(backend):
 def test_of_a_prior_without_data():
     drawn = stanimport.prior_predictive(stanimport.loads("parameters { real m; } model { m ~ normal(3, 2); }"), seed=1)
     assert stats.kstest(drawn.stan_variable("m"), stats.norm(3, 2).cdf).pvalue > 1e-3
-    assert set(drawn.to_arviz().groups()) == {"prior"} and drawn.variables == {}
+    assert groups_of(drawn.to_arviz()) == {"prior"} and drawn.variables == {}
 
 
 def test_draws_of_discrete_parameters_are_needed_to_replicate_data():

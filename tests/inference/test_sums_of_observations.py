@@ -3,6 +3,7 @@ import warnings
 
 import numpy as np
 import pytest
+from arviz_groups import groups_of
 from scipy import stats
 
 import stanimport
@@ -136,7 +137,7 @@ def log_likelihood(statements):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", LikelihoodWarning)
         groups = fit.to_arviz(posterior_predictive=False, prior=False)
-    found = groups["log_likelihood"].data_vars if "log_likelihood" in groups.groups() else {}
+    found = groups["log_likelihood"].data_vars if "log_likelihood" in groups_of(groups) else {}
     return {n: v.values[0] for n, v in found.items()}, [str(w.message) for w in told if w.category is LikelihoodWarning]
 
 
