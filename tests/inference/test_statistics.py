@@ -8,7 +8,6 @@ import pytest
 import stanimport
 from stanimport.inference.fits import cross_validation, diagnosis, statistics, summary
 
-
 TAILS = (0.05, 0.95)  # of which Stan takes the smaller size; versions of ArviZ differ
 
 
