@@ -48,3 +48,18 @@ def test_tails_of_student_t(nu):
                 law = registry.by_symbol(f"student_t_{kind}")
                 found = float(law.body(named("numpy"), *map(np.asarray, (value, nu, 0.0, 1.0))))
                 assert found == pytest.approx(log_p, rel=1e-12), (t, kind)
+
+
+@pytest.mark.parametrize("y", [1e-30, 1e-10, 5e-9, 2e-8])
+def test_incomplete_beta_functions_in_single_precision(y):
+    """There a + b is a itself for a = 2e8, so that the mean shows in b x - a y alone."""
+    import jax
+    import jax.numpy as jnp
+
+    xp, a, b = named("jax"), 2.1e8, 1.6
+    with mpmath.workdps(60):
+        x = 1 - mpmath.mpf(float(np.float32(y)))
+        expected = float(mpmath.log(mpmath.betainc(float(np.float32(a)), float(np.float32(b)), 0, x, regularized=True)))
+    given = (jnp.float32(v) for v in (a, b, 1 - y, y))
+    found, slopes = jax.value_and_grad(xp.log_betainc_inside, argnums=(0, 1, 2, 3))(*given)
+    assert float(found) == pytest.approx(expected, rel=1e-4, abs=1e-6) and np.isfinite(slopes).all()

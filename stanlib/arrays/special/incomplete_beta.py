@@ -14,7 +14,6 @@ from ..base import Array, Namespace, Real
 from .gamma import HALF_LOG_2_PI, log1mexp, log_power_ratio, one_minus_exp, stirling_error
 from .quadrature import CUTOFF, on_unit_interval, smaller_root
 
-_FAR = 700.0  # exp(u) of larger u is beyond all numbers
 _SHIFT = 8  # the integrand has two scales for small a: it is taken at a + 8, and the recurrence leads back
 
 
@@ -84,7 +83,7 @@ def _direct(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> tuple[Arra
     Where one parameter is below 1 and its end carries nearly all the mass, the integral from that end is the smooth
     one, on whichever side of the mean x lies.
     """
-    below = (a + b) * x <= a
+    below = b * x <= a * y  # the mean, (a + b) x <= a, which a huge a alone decides where it is rounded
     end = xp.where(below, y, x)
     small = (xp.where(below, b, a) < 1) & ((a + b) * end < 0.5) & (end < 0.5)
     direct = below ^ small
@@ -105,10 +104,12 @@ def _integral(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
 
 def _fall(xp: Namespace, a: Array, b: Array, x: Array, y: Array, u: Array) -> Array:
     """a u + (a + b) log(1 + x expm1(-u)). Near x = 1 large a cancel in it: the logarithm is log1p(y expm1(u)) - u."""
-    high = x > 0.5
-    reach = xp.where(high, xp.minimum(u, _FAR), -u)
-    beyond = xp.where(high, u - xp.minimum(u, _FAR), 0.0)  # where the logarithm grows as u does
-    logarithm = xp.log1p(xp.where(high, y, x) * xp.expm1(reach)) + beyond
+    high, s = x > 0.5, u + xp.log(y)
+    far = high & (u > CUTOFF)  # where the logarithm is that of 1 + exp(s), and exp(u) may be beyond all numbers
+    reach = xp.where(far, -abs(s), xp.where(high, xp.minimum(u, CUTOFF), -u))
+    grown = xp.expm1(reach)
+    inner = xp.where(far, 1 + grown, xp.where(high, y, x) * grown)
+    logarithm = xp.log1p(inner) + xp.where(far, xp.maximum(s, 0.0), 0.0)
     return (a + b) * logarithm + xp.where(high, -b, a) * u
 
 
