@@ -45,7 +45,7 @@ def shell() -> int:
 
 def _flushed(stream: TextIO | None) -> int:
     """0 when all that was printed is written; else the exit code: Python would try again at its end, and print why."""
-    if stream is None:  # it was closed before the command began
+    if stream is None or stream.closed:  # before the command began, or by it, as by the language server
         return 0
     try:
         stream.flush()
