@@ -8,6 +8,7 @@ written out: they are the smoothed probabilities that the recursions give anyway
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 from ..arrays.base import Array, Namespace
@@ -83,8 +84,11 @@ def _check_sizes(xp: Namespace, name: str, log_omega: Array, Gamma: Array, rho: 
 def _choose(xp: Namespace, kind: int, log_omega: Array, Gamma: Array, rho: Array) -> Any:
     """The log density (kind 0), or beside it its derivatives (kind 1), in the form that is safe for Gamma."""
     forms = [functools.partial(f, xp) for f in ((_scaled, _in_logarithms), (_scaled_gradients, _log_gradients))[kind]]
-    least = LEAST_PROBABILITY if is_double(xp, Gamma) else LEAST_OF_SINGLE
-    return xp.cond(xp.min(Gamma) > least, *forms, log_omega, Gamma, rho)
+    return xp.cond(xp.min(Gamma) > _least(xp, Gamma), *forms, log_omega, Gamma, rho)
+
+
+def _least(xp: Namespace, p: Array) -> float:
+    return LEAST_PROBABILITY if is_double(xp, p) else LEAST_OF_SINGLE
 
 
 def _log(xp: Namespace, p: Array) -> Array:
@@ -102,11 +106,19 @@ def _product(xp: Namespace, p: Array, matrix: Array) -> Array:
     return xp.sum(p[:, None] * matrix, axis=0)
 
 
-def _weights(xp: Namespace, log_omega: Array) -> tuple[Array, Array]:
-    """The densities of each observation relative to its most likely state, by rows, and the log of what they lack."""
-    most = xp.max(log_omega, axis=0)
+def _weights(xp: Namespace, log_omega: Array, rho: Array) -> tuple[Array, Array]:
+    """The densities of each observation relative to its most likely state, by rows, and the log of what they lack.
+
+    Of the first one only states that rho allows count, by what rho makes of them: next to a state that it excludes
+    they might underflow, all of them. Derivatives in rho have the excluded ones, as long as these don't overflow.
+    """
+    least = _least(xp, rho)
+    allowed = _log(xp, xp.where(rho > 0, xp.maximum(rho, least), 0.0))
+    rest = xp.max(log_omega[:, 1:], axis=0) if xp.shape(log_omega)[1] > 1 else log_omega[0, 1:]
+    first = xp.max(log_omega[:, :1] + allowed[:, None], axis=0)
+    most = xp.concatenate([first, rest])
     most = xp.where(xp.isfinite(most), most, 0.0)
-    return xp.transpose(xp.exp(log_omega - most)), most
+    return xp.transpose(xp.exp(xp.minimum(log_omega - most, -math.log(least)))), most
 
 
 def _forward(xp: Namespace, weights: Array, Gamma: Array, rho: Array) -> tuple[Array, Array]:
@@ -122,13 +134,13 @@ def _forward(xp: Namespace, weights: Array, Gamma: Array, rho: Array) -> tuple[A
 
 
 def _scaled(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Array:
-    weights, lacking = _weights(xp, log_omega)
+    weights, lacking = _weights(xp, log_omega, rho)
     return xp.sum(xp.log(_forward(xp, weights, Gamma, rho)[1]) + lacking)
 
 
 def _scaled_gradients(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> ValueAndSlopes:
     """The log density and its derivatives in log_omega, Gamma and rho, in their shapes, by scaled probabilities."""
-    weights, lacking = _weights(xp, log_omega)
+    weights, lacking = _weights(xp, log_omega, rho)
     filtered, density = _forward(xp, weights, Gamma, rho)
 
     states = xp.shape(rho)[0]

@@ -13,6 +13,7 @@ from stanlib.random.numpy import NumpyRandom
 LOG_OMEGA = np.array([[-0.5, 0.2, -1.0, 0.4], [0.3, -2.0, 0.1, -0.6], [1.0, 0.0, -0.3, 0.2]])
 GAMMA = np.array([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.05, 0.05, 0.9]])
 RHO = np.array([0.2, 0.5, 0.3])
+GAMMA_OF_TWO = np.array([[0.3, 0.7], [0.6, 0.4]])
 LEFT_TO_RIGHT = np.array([[0.9, 0.1, 0.0], [0.0, 0.8, 0.2], [0.0, 0.0, 1.0]])
 
 
@@ -152,3 +153,39 @@ def test_sizes_and_simplexes():
     with pytest.raises(StanDomainError, match="simplex"):
         f(LOG_OMEGA, 1.1 * GAMMA, RHO)
     assert all(p.data_only for p in registry.candidates("hmm_hidden_state_prob")[0][1].parameters)
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+@pytest.mark.parametrize("gap", [3.0, 14000.0])
+def test_first_state_that_explains_little(library, gap):
+    """The other state, which rho excludes, is more likely by exp(gap) at the first observation."""
+    log_omega, rho = np.array([[-gap, 0.1], [0.0, 0.4]]), np.array([1.0, 0.0])
+    reached = GAMMA_OF_TWO[0] * np.exp(log_omega[:, 1])
+    f = registry.by_symbol("hmm_marginal")
+    assert call(library, "hmm_marginal", log_omega, GAMMA_OF_TWO, rho) == pytest.approx(-gap + np.log(reached.sum()))
+    got = gradient(library, lambda x: f(x, lift(library, GAMMA_OF_TWO), lift(library, rho)), log_omega)
+    np.testing.assert_allclose(got, [[1.0, reached[0] / reached.sum()], [0.0, reached[1] / reached.sum()]], atol=1e-15)
+    got = gradient(library, lambda x: f(lift(library, log_omega), x, lift(library, rho)), GAMMA_OF_TWO)
+    np.testing.assert_allclose(got, [np.exp(log_omega[:, 1]) / reached.sum(), [0.0, 0.0]], rtol=1e-12)
+    slope = gradient(library, lambda x: f(lift(library, log_omega), lift(library, GAMMA_OF_TWO), x), rho)
+    other = (GAMMA_OF_TWO[1] * np.exp(log_omega[:, 1])).sum() / reached.sum()
+    assert slope[0] == pytest.approx(1.0)
+    assert np.isfinite(slope[1]) and (gap > 700 or slope[1] == pytest.approx(np.exp(gap) * other))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_first_state_that_is_hardly_possible(library):
+    log_omega, rho = np.array([[600.0, 0.1], [0.0, 0.4]]), np.array([1e-300, 1.0])
+    first = np.array([np.exp(600.0 + np.log(1e-300)), 1.0])
+    wanted = np.log((first @ GAMMA_OF_TWO) @ np.exp(log_omega[:, 1]))
+    assert call(library, "hmm_marginal", log_omega, GAMMA_OF_TWO, rho) == pytest.approx(wanted, rel=1e-14)
+
+
+def test_single_precision_where_the_first_state_explains_little():
+    log_omega, rho = np.array([[-500.0, 0.1], [0.0, 0.4]], "f4"), np.array([1.0, 0.0], "f4")
+    wanted = -500 + np.log((GAMMA_OF_TWO[0] * np.exp(log_omega[:, 1])).sum())
+    with jax.enable_x64(False):
+        arguments = [jax.numpy.asarray(a, "f4") for a in (log_omega, GAMMA_OF_TWO, rho)]
+        value, slopes = jax.value_and_grad(registry.by_symbol("hmm_marginal"), (0, 1))(*arguments)
+    assert value == pytest.approx(wanted, rel=1e-6)
+    assert all(np.isfinite(s).all() for s in slopes)
