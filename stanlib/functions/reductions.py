@@ -88,8 +88,11 @@ def mean(xp: Namespace, x: Array) -> Array:
 
 
 def _variance(xp: Namespace, x: Array) -> Array:
-    deviation = x - xp.sum(x) / _count(xp, x)
-    return xp.sum(deviation * deviation) / (_count(xp, x) - 1)
+    """The mean is rounded: of nearly equal numbers the deviations from it have a mean too, and lose digits by it."""
+    n = _count(xp, x)
+    deviation = x - xp.sum(x) / n
+    squares = xp.sum(deviation * deviation) - xp.square(xp.sum(deviation)) / n
+    return xp.where(squares > 0, squares, 0.0 * squares) / (n - 1)
 
 
 @stan_function(*each("real variance({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)])

@@ -1,4 +1,7 @@
 """Reductions, sorting, softmax and distances."""
+import statistics
+from fractions import Fraction
+
 import jax
 import numpy as np
 import pytest
@@ -21,6 +24,14 @@ def test_reductions(library):
         assert call(library, symbol, V) == pytest.approx(expected, rel=1e-14)
     assert call(library, "sd", M) == pytest.approx(M.std(ddof=1))
     np.testing.assert_allclose(call(library, "cumulative_sum", V), V.cumsum())
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_deviations_of_nearly_equal_numbers(library):
+    x = [2045.2802772295613, 2045.2802772295566]
+    exact = statistics.variance(map(Fraction, x))
+    assert call(library, "variance", x) == pytest.approx(float(exact), rel=1e-14, abs=0)
+    assert call(library, "sd", x) == pytest.approx(float(exact) ** 0.5, rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
