@@ -102,3 +102,39 @@ def test_values_that_no_statement_observes_are_asked_for_in_new_data():
     with pytest.warns(ReplicationWarning, match="1 of the 3 numbers of y"):
         y = fit.posterior_predictive({"y": [7.0, 8.0, 9.0]}, seed=1).stan_variable("y")
     assert (y[:, 2] == 9).all() and np.abs(y[:, :2]).max() < 6
+
+
+COUNTRIES, YEARS = pd.Index([*"abc"], name="country"), pd.Index(range(2000, 2004), name="year")
+PANEL = pd.DataFrame(np.arange(12.0).reshape(3, 4) ** 1.5, index=COUNTRIES, columns=YEARS)
+PANEL_PROGRAM = """data { int G; int T; %s y; }
+parameters { vector[G] a; real<lower=0> s; } model { s ~ exponential(1); %s }"""
+BY_YEARS = {  # laws of the later years of each country
+    "columns": "for (t in 2:T) y[, t] ~ normal(a + y[, t - 1], s);",
+    "cells, by years": "for (t in 2:T) for (g in 1:G) y[g, t] ~ normal(a[g] + y[g, t - 1], s);",
+    "cells, by countries": "for (g in 1:G) for (t in 2:T) y[g, t] ~ normal(a[g] + y[g, t - 1], s);",
+}
+
+
+@pytest.mark.parametrize("form", BY_YEARS)
+def test_panels_have_their_axes_whatever_the_order_of_the_loops(form):
+    draws = {"a": np.array([[0.0, 1.0, 2.0], [3.0, -1.0, 0.5]]), "s": np.array([1.0, 4.0])}
+    fit = fit_of(PANEL_PROGRAM % ("matrix[G, T]", BY_YEARS[form]), {"G": 3, "T": 4, "y": PANEL}, draws)
+    with pytest.warns(LikelihoodWarning, match="holds 9 of the 12"):
+        terms = fit.to_arviz(prior=False, posterior_predictive=False).log_likelihood["y"]
+    assert terms.sizes["country"] == 3 and terms["country"].values.tolist() == [*"abc"]
+    assert terms["year"].values.tolist() == [2001, 2002, 2003]
+    y = PANEL.to_numpy()
+    expected = stats.norm.logpdf(y[:, 1:], draws["a"][..., None] + y[:, :-1], draws["s"][:, None, None])
+    np.testing.assert_allclose(terms.values.reshape(2, 3, 3), expected, rtol=1e-10)
+
+
+def test_vectors_that_are_observed_have_their_places_among_all():
+    body = "for (t in 2:T) y[t] ~ multi_normal(a + y[t - 1], diag_matrix(rep_vector(square(s), G)));"
+    draws = {"a": np.array([[0.0, 1.0, 2.0], [3.0, -1.0, 0.5]]), "s": np.array([1.0, 4.0])}
+    y = PANEL.to_numpy().T
+    fit = fit_of(PANEL_PROGRAM % ("array[T] vector[G]", body), {"G": 3, "T": 4, "y": y}, draws)
+    with pytest.warns(LikelihoodWarning):
+        terms = fit.to_arviz(prior=False, posterior_predictive=False).log_likelihood["y"]
+    assert terms["y_dim_0"].values.tolist() == [1, 2, 3]
+    expected = stats.norm.logpdf(y[1:], draws["a"][:, None] + y[:-1], draws["s"][:, None, None]).sum(axis=2)
+    np.testing.assert_allclose(terms.values.reshape(2, 3), expected, rtol=1e-10)

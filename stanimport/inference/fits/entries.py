@@ -1,10 +1,13 @@
 """Of which entries of their data log densities are, where statements observe only some of them."""
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+from .positions import cells
 
 Entries = tuple[np.ndarray, ...]
 
@@ -25,16 +28,21 @@ class LogDensities(dict[str, np.ndarray]):
 def entries_of(where: object, is_present: np.ndarray, datum: Any) -> Entries | None:
     """The entries of a datum that log densities are of, along each axis; None where they are all, or are not known.
 
+    Those of several numbers each, as of vectors, are of entries along the axes that tell these apart.
+
     Args:
-        where: the position of each in the datum, laid out flat.
-        is_present: which of them there are, in the same shape: others observe nothing.
+        where: the positions of each in the datum, laid out flat.
+        is_present: which of them there are, in the shape of the log densities: others observe nothing.
         datum: a tuple has no positions.
     """
-    if isinstance(datum, tuple) or not isinstance(where, np.ndarray) or where.shape != is_present.shape:
+    if isinstance(datum, tuple) or not isinstance(where, np.ndarray):
         return None
-    kept = where if is_present.all() else where[is_present]
-    shape = np.shape(datum)
-    if kept.ndim != len(shape) or not kept.size or kept.size == np.size(datum):
+    found = cells(where, is_present.shape, np.shape(datum))
+    if found is None or where.shape != is_present.shape and len(found[1]) >= np.ndim(datum):  # pieces of a vector
+        return None
+    parts, shape = found
+    kept = parts if is_present.all() else parts[is_present]
+    if kept.ndim != len(shape) or not kept.size or kept.size == math.prod(shape):
         return None
     along = [np.moveaxis(at, i, 0).reshape(kept.shape[i], -1) for i, at in enumerate(np.unravel_index(kept, shape))]
     return tuple(at[:, 0] for at in along) if all((at == at[:, :1]).all() for at in along) else None

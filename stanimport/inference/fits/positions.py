@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import partial
+from itertools import permutations
 from typing import Any
 
 import jax
@@ -341,13 +342,16 @@ def cells(
 def in_order(terms: np.ndarray, where: np.ndarray | str, datum: Any) -> tuple[np.ndarray, np.ndarray | str]:
     """Log densities (chains, draws, ...) of all observations of a datum in its own order, and where these stand then.
 
-    Those of several numbers, as of vectors, stand where their first number does. Others are as they were.
+    Those of several numbers, as of vectors, stand where their first number does. Of a part of the datum the axes are in
+    the order of the datum's. Others are as they were.
     """
     own = terms.shape[2:]
     if not isinstance(where, np.ndarray) or where.shape[: len(own)] != own:
         return terms, where
     if not where.size or not covers(datum, [where]):  # a tuple has no places
-        return terms, where
+        axes = () if isinstance(datum, tuple) else _axes_in_order(where, np.shape(datum))
+        is_turned = where.shape == own and axes != tuple(range(len(own))) and bool(axes)
+        return (terms.transpose(0, 1, *(2 + i for i in axes)), where.transpose(axes)) if is_turned else (terms, where)
     parts, event = where.reshape(math.prod(own), -1), where.shape[len(own) :]
     first = parts.min(axis=1)
     found = cells(where, own, np.shape(datum))
@@ -357,3 +361,18 @@ def in_order(terms: np.ndarray, where: np.ndarray | str, datum: Any) -> tuple[np
         order, heads = np.argsort(found[0], axis=None), found[1]
     flat = terms.reshape(*terms.shape[:2], first.size)[..., order]
     return flat.reshape(*terms.shape[:2], *heads), parts[order].reshape((*heads, *event))
+
+
+def _axes_in_order(where: np.ndarray, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes along which positions run through those of a datum of a shape, one for each of these; else none.
+
+    Columns that a loop goes through have the datum's second axis first.
+    """
+    if where.ndim != len(shape) or not where.size:
+        return ()
+    along = np.unravel_index(where, shape)
+    for axes in permutations(range(where.ndim)):
+        lines = (np.moveaxis(at, i, 0).reshape(where.shape[i], -1) for i, at in zip(axes, along))
+        if all((at == at[:, :1]).all() for at in lines):
+            return axes
+    return ()
