@@ -138,3 +138,30 @@ def test_vectors_that_are_observed_have_their_places_among_all():
     assert terms["y_dim_0"].values.tolist() == [1, 2, 3]
     expected = stats.norm.logpdf(y[1:], draws["a"][:, None] + y[:-1], draws["s"][:, None, None]).sum(axis=2)
     np.testing.assert_allclose(terms.values.reshape(2, 3), expected, rtol=1e-10)
+
+
+BESIDE = {  # some of several equal numbers decide which statements run
+    "hurdles": ("array[N] int y", "if (y[n] > 0) y[n] ~ poisson(m) T[1, ];", [0, 0, 3, 1, 0, 3],
+                lambda y, m: stats.poisson.logpmf(y, m) - np.log(stats.poisson.sf(0, m))),
+    "below a limit": ("vector[N] y", "if (y[n] < 2) y[n] ~ normal(m, 1);", [2.0, 2.0, 0.5, 1.0, 2.0, 0.5],
+                      lambda y, m: stats.norm.logpdf(y, m)),
+    "missing numbers": ("vector[N] y", "if (!is_nan(y[n])) y[n] ~ normal(m, 1);", [np.nan, np.nan, 3, 1, np.nan, 3],
+                        lambda y, m: stats.norm.logpdf(y, m)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BESIDE)
+def test_numbers_beside_others_that_are_equal_have_their_places(case):
+    declared, body, given, density = BESIDE[case]
+    program = f"data {{ int N; {declared}; }} parameters {{ real<lower=0> m; }} model {{ for (n in 1:N) {body} }}"
+    m = np.full(2000, 2.0)
+    fit = fit_of(program, {"N": 6, "y": given}, {"m": m})
+    with pytest.warns(LikelihoodWarning, match="holds 3 of the 6 numbers of y"):
+        terms = fit.to_arviz(prior=False, posterior_predictive=False).log_likelihood["y"]
+    assert terms["y_dim_0"].values.tolist() == [2, 3, 5]
+    np.testing.assert_allclose(terms.values[0, 0], density(np.array(given)[[2, 3, 5]], 2.0), rtol=1e-10)
+    with pytest.warns(ReplicationWarning, match="3 of the 6 numbers of y are those of the data"):
+        drawn = fit.posterior_predictive(seed=1).stan_variable("y")
+    np.testing.assert_array_equal(drawn[:, [0, 1, 4]], np.broadcast_to(np.array(given)[[0, 1, 4]], (2000, 3)))
+    mean = 2 / (1 - np.exp(-2)) if case == "hurdles" else 2
+    assert np.abs(drawn[:, [2, 3, 5]].mean(axis=0) - mean).max() < 0.15

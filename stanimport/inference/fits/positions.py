@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import partial
-from itertools import permutations
 from typing import Any
 
 import jax
@@ -29,6 +28,7 @@ from stanlib.unknown_outcomes import moved_outcomes
 from .. import nested
 from ..density.posterior import Posterior
 from ..density.seeding import seeded
+from .axes import axes_in_order
 
 EXPRESSION = "a statement observes an expression of it"
 ALIKE = "statements observe parts of it, which can't be told apart for it has equal components"
@@ -103,11 +103,8 @@ def positions(posterior: Posterior, key: jax.Array, trace: Mapping[str, Any]) ->
             found[name] = UNORDERED if UNORDERED in trace[name] else EXPRESSION
             continue
         where = _by_moved(np.asarray(value), data[variable], again.get(name), moved[variable])
-        if where is None:  # which statements run depends on the outcomes
-            shuffled = _values(posterior, key, trace, mixed).get(name)
-            where = _by_memory(np.asarray(value), data[variable])
-            if where is None:
-                where = _by_values(np.asarray(value), data[variable], shuffled, mixed[variable])
+        if where is None:
+            where = _where_they_decide(posterior, key, trace, name, data[variable], mixed)
         away = [(observed.get(name), there[variable]) for there, observed in far if variable in there]
         if not isinstance(where, str) and not all(_stays(where, *a) for a in away):
             where = EXPRESSION if (np.diff(where.ravel()) > 0).all() else UNORDERED
@@ -248,6 +245,41 @@ def _by_moved(value: np.ndarray, datum: np.ndarray, moved_value: Any, moved: np.
     return where if is_same else None
 
 
+def _where_they_decide(
+    posterior: Posterior, key: jax.Array, trace: Mapping[str, Mapping[str, object]], site: str, datum: np.ndarray,
+    mixed: Mapping[str, np.ndarray],
+) -> np.ndarray | str:  # fmt: skip
+    """Positions in a datum where the outcomes decide which statements run."""
+    value = np.asarray(trace[site]["value"])
+    where = _by_memory(value, datum)
+    if where is None:
+        where = _beside_bounds(posterior, key, trace, site, datum)
+    if where is not None:
+        return where
+    shuffled = _values(posterior, key, trace, mixed).get(site)
+    return _by_values(value, datum, shuffled, mixed[variable_of(site, posterior.program)])
+
+
+def _beside_bounds(
+    posterior: Posterior, key: jax.Array, trace: Mapping[str, Mapping[str, object]], site: str, datum: np.ndarray
+) -> np.ndarray | None:  # fmt: skip
+    """Positions by data of which those that are not finite stay, as missing ones, or the smallest or largest, too.
+
+    None where other statements run then, too, or one of those is observed: they can't be told apart.
+    """
+    if datum.dtype.kind not in "fi" or not datum.size:
+        return None
+    finite, variable = np.isfinite(datum), variable_of(site, posterior.program)
+    known = np.where(finite, datum, 0)
+    for bound in (np.nan, known.min(), known.max()):
+        moved = np.where(finite & (datum != bound), _apart(datum, np.random.default_rng(_SEED)), datum)
+        value = _values(posterior, key, trace, {variable: moved}).get(site)
+        where = _by_moved(np.asarray(trace[site]["value"]), datum, value, moved)
+        if isinstance(where, np.ndarray) and (moved.ravel()[where] != datum.ravel()[where]).all():
+            return where
+    return None
+
+
 def _stays(where: np.ndarray, value: Any, among: np.ndarray) -> bool:
     """Whether what is observed at these positions of the data is also observed of others.
 
@@ -349,7 +381,7 @@ def in_order(terms: np.ndarray, where: np.ndarray | str, datum: Any) -> tuple[np
     if not isinstance(where, np.ndarray) or where.shape[: len(own)] != own:
         return terms, where
     if not where.size or not covers(datum, [where]):  # a tuple has no places
-        axes = () if isinstance(datum, tuple) else _axes_in_order(where, np.shape(datum))
+        axes = () if isinstance(datum, tuple) else axes_in_order(where, np.shape(datum))
         is_turned = where.shape == own and axes != tuple(range(len(own))) and bool(axes)
         return (terms.transpose(0, 1, *(2 + i for i in axes)), where.transpose(axes)) if is_turned else (terms, where)
     parts, event = where.reshape(math.prod(own), -1), where.shape[len(own) :]
@@ -361,18 +393,3 @@ def in_order(terms: np.ndarray, where: np.ndarray | str, datum: Any) -> tuple[np
         order, heads = np.argsort(found[0], axis=None), found[1]
     flat = terms.reshape(*terms.shape[:2], first.size)[..., order]
     return flat.reshape(*terms.shape[:2], *heads), parts[order].reshape((*heads, *event))
-
-
-def _axes_in_order(where: np.ndarray, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The axes along which positions run through those of a datum of a shape, one for each of these; else none.
-
-    Columns that a loop goes through have the datum's second axis first.
-    """
-    if where.ndim != len(shape) or not where.size:
-        return ()
-    along = np.unravel_index(where, shape)
-    for axes in permutations(range(where.ndim)):
-        lines = (np.moveaxis(at, i, 0).reshape(where.shape[i], -1) for i, at in zip(axes, along))
-        if all((at == at[:, :1]).all() for at in lines):
-            return axes
-    return ()
