@@ -92,7 +92,11 @@ def _variance(xp: Namespace, x: Array) -> Array:
     n = _count(xp, x)
     deviation = x - xp.sum(x) / n
     squares = xp.sum(deviation * deviation) - xp.square(xp.sum(deviation)) / n
-    return xp.where(squares > 0, squares, 0.0 * squares) / (n - 1)
+    return xp.where(_is_constant(xp, x) | (squares < 0), 0.0 * squares, squares) / (n - 1)
+
+
+def _is_constant(xp: Namespace, x: Array) -> Array:
+    return xp.max(x) == xp.min(x)
 
 
 @stan_function(*each("real variance({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)])
@@ -109,7 +113,7 @@ def sd(xp: Namespace, x: Array) -> Real:
     if n == 1:
         return 0.0
     variance = _variance(xp, x)
-    constant = variance == 0
+    constant = _is_constant(xp, x) | (variance == 0)
     total = xp.sum(x)
     at_zero = (total - xp.stop_gradient(total)) / n**0.5
     return xp.where(constant, at_zero, xp.sqrt(xp.where(constant, 1.0, variance)))

@@ -34,6 +34,15 @@ def test_deviations_of_nearly_equal_numbers(library):
     assert call(library, "sd", x) == pytest.approx(float(exact) ** 0.5, rel=1e-14, abs=0)
 
 
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_deviations_of_equal_numbers_are_0_also_where_their_mean_is_rounded(library):
+    equal = [0.1, 0.1, 0.1]
+    assert sum(equal) / 3 != 0.1
+    assert call(library, "variance", equal) == call(library, "sd", equal) == 0
+    np.testing.assert_array_equal(gradient(library, registry.by_symbol("variance"), equal), [0, 0, 0])
+    np.testing.assert_allclose(gradient(library, registry.by_symbol("sd"), equal), np.full(3, 3**-0.5))
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_empty_containers(library):
     empty = np.zeros(0)

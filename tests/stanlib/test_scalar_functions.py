@@ -416,3 +416,11 @@ def test_constants():
         assert registry.by_symbol(symbol)() == expected
     assert math.isnan(registry.by_symbol("not_a_number")())
     assert 1 + registry.by_symbol("machine_precision")() > 1
+
+
+def test_tails_of_the_hyperbolic_tangent_have_their_gradient():
+    """A complement of the squared value is 0 from 19 on."""
+    x = np.array([-340.0, -20.0, -15.0, -1e-200, 0.0, 0.3, 5.0, 10.0, 15.0, 20.0, 340.0])
+    tanh = registry.by_symbol("tanh")
+    np.testing.assert_allclose(gradient("jax", lambda x: tanh(x).sum(), x), np.cosh(x) ** -2, rtol=1e-13)
+    np.testing.assert_array_equal(gradient("jax", lambda x: tanh(x).sum(), [INF, -INF]), [0, 0])
