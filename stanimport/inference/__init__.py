@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from .fits.diagnosis import Diagnosis as Diagnosis
     from .fits.fit import Fit as Fit
     from .fits.observations import LikelihoodWarning as LikelihoodWarning
-    from .fits.predictive import Predictions as Predictions
-    from .fits.predictive import prior_predictive as prior_predictive
+    from .fits.predictions import Predictions as Predictions
     from .fits.replications import ReplicationWarning as ReplicationWarning
+    from .fits.simulated import prior_predictive as prior_predictive
     from .io.data import read_data as read_data
     from .methods.advi import advi as advi
     from .methods.background import Sampling as Sampling
@@ -44,8 +44,8 @@ _HOME = {
     "LogProb": "density.points", "log_prob": "density.points", "RejectionWarning": "density.rejected",
     "ConvergenceError": "failures", "Failure": "failures", "InitialValueError": "failures",
     "Diagnosis": "fits.diagnosis", "Fit": "fits.fit", "LikelihoodWarning": "fits.observations",
-    "Predictions": "fits.predictive", "prior_predictive": "fits.predictive",
-    "ReplicationWarning": "fits.replications", "read_data": "io.data", "advi": "methods.advi",
+    "Predictions": "fits.predictions", "ReplicationWarning": "fits.replications",
+    "prior_predictive": "fits.simulated", "read_data": "io.data", "advi": "methods.advi",
     "Sampling": "methods.background", "ParetoWarning": "methods.importance",
     "laplace_sample": "methods.laplace_sampling", "ConvergenceWarning": "methods.optimization",
     "optimize": "methods.optimization", "pathfinder": "methods.pathfinder", "from_csv": "methods.regeneration",
@@ -63,7 +63,10 @@ __all__ = [
 # --- by `python -m stanimport.inference.offered`: to here
 
 
-_BY_JAX = {"fits.observations", "fits.predictive", "fits.replications", "studies.calibration", "studies.refits"}
+_BY_JAX = {
+    "fits.observations", "fits.predictions", "fits.replications", "fits.simulated", "studies.calibration",
+    "studies.refits",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -33,9 +33,9 @@ def test_ranks_of_what_data_were_simulated_from():
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("model, message", [
-    ("y[1:2] ~ normal(m, 1);", "y: statements observe"), ("y ~ normal(m, 1); y ~ normal(m, 2);", "more than once"),
-    ("y[1] ~ normal(m, 1); for (n in 2:N) y[n] ~ normal(m + y[n - 1], 1);", "simulated depends on what is observed"),
-    ("for (n in 2:N) y[n] ~ normal(m + y[n - 1], 1);", "simulated depends on what is observed"),
+    ("y ~ normal(m, 1); y ~ normal(m, 2);", "more than once"),
+    ("for (n in 1:N) y[n] ~ normal(m + 0.1 * sum(y), 1);", "simulated depends on what is observed"),
+    ("y ~ normal(m + t[1], 1);", "simulated depends on what is observed"),
     ("log(y) ~ normal(m, 1);", "observes an expression"), ("t ~ normal(m, 1);", "observes t, which is computed"),
 ])  # fmt: skip
 def test_data_that_can_not_be_simulated(model, message):

@@ -8,7 +8,7 @@ what then gives other results: of an observation under a condition on a symbol o
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from typing import Any
 
@@ -35,46 +35,64 @@ class StoodIn:
 
     Attributes:
         posterior: with the first values.
+        others: the inputs of the model with other values, as far as the program takes them.
         unknown: the inputs of the model that depend on what is to be predicted.
     """
 
-    def __init__(self, module: Module, given: Mapping[str, Any], lacking: Sequence[str], seed: int):
-        def inputs(kind: int) -> dict[str, Any]:
-            return transformed_data(module, {**given, **{n: StandIn(kind) for n in lacking}}, seed)
-
-        first = inputs(0)
-        self.posterior, self.unknown = Posterior(module, first), set[str]()
-        for kind in range(1, KINDS if lacking else 1):
-            try:
-                other = inputs(kind)
-            except StanError:  # they are no values that the program takes
-                continue
+    def __init__(self, module: Module, given: Mapping[str, object], lacking: Sequence[str], seed: int):
+        first = _inputs(module, given, lacking, seed, 0)
+        self.posterior, self.unknown = Posterior(module, first), set(lacking)
+        self.others = stand_ins(module, given, lacking, seed) if lacking else []
+        for other in self.others:
             self.unknown |= {n for n in first.keys() | other.keys() if not _are_equal(first.get(n), other.get(n))}
-        self.unknown |= set(lacking)
-        with suppress(StanError):  # of a program that is gone
-            self.unknown.update(*map(module.model.computed_from, lacking))
+        self.unknown |= computed_from(module, lacking)
 
     def decides(self, function: Callable[..., object], *examples: object) -> bool:
-        """Whether results of a function that runs the posterior's model depend on what is to be predicted.
+        """Whether results of a function that runs the posterior's model depend on what is to be predicted."""
+        return depend(self.posterior, self.unknown, function, *examples)
 
-        Args:
-            examples: arguments of the function, arrays in dicts, of which the values are of no importance.
-        """
-        symbols = {n: v for n, v in self.posterior.inputs.items() if n in self.unknown}
 
-        def of_unknown(values: Mapping[str, object], *arguments: object) -> Any:
-            with moved_outcomes(values):
-                return function(*arguments)
+def stand_ins(module: Module, given: Mapping[str, object], names: Sequence[str], seed: int) -> list[dict[str, Any]]:
+    """The inputs of a model with values in the places of some data, all but the first kind: those that it takes."""
+    found = []
+    for kind in range(1, KINDS):
+        with suppress(StanError):
+            found.append(_inputs(module, given, names, seed, kind))
+    return found
 
-        with TRACING, double_precision(), finite_symbols():
-            try:
-                traced, made = jax.make_jaxpr(of_unknown, return_shape=True)(symbols, *examples)
-            except Exception:  # of any kind: NumPy can't compute with symbols
-                return True
-            if made != jax.eval_shape(function, *examples):
-                return True
-        _, used = dce_jaxpr(traced.jaxpr, [True] * len(traced.jaxpr.outvars))
-        return any(used[: len(jax.tree.leaves(symbols))])
+
+def _inputs(module: Module, given: Mapping[str, object], names: Sequence[str], seed: int, kind: int) -> dict[str, Any]:
+    return transformed_data(module, {**given, **{n: StandIn(kind) for n in names}}, seed)
+
+
+def computed_from(module: Module, names: Sequence[str]) -> set[str]:
+    """The transformed data that are computed from some data, as the program has it; none of one that is gone."""
+    with suppress(StanError):
+        return set[str]().union(*map(module.model.computed_from, names))
+    return set()
+
+
+def depend(posterior: Posterior, unknown: Set[str], function: Callable[..., object], *examples: object) -> bool:
+    """Whether results of a function that runs the posterior's model depend on some of its inputs.
+
+    Args:
+        examples: arguments of the function, arrays in dicts, of which the values are of no importance.
+    """
+    symbols = {n: v for n, v in posterior.inputs.items() if n in unknown}
+
+    def of_unknown(values: Mapping[str, object], *arguments: object) -> Any:
+        with moved_outcomes(values):
+            return function(*arguments)
+
+    with TRACING, double_precision(), finite_symbols():
+        try:
+            traced, made = jax.make_jaxpr(of_unknown, return_shape=True)(symbols, *examples)
+        except Exception:  # of any kind: NumPy can't compute with symbols
+            return True
+        if made != jax.eval_shape(function, *examples):
+            return True
+    _, used = dce_jaxpr(traced.jaxpr, [True] * len(traced.jaxpr.outvars))
+    return any(used[: len(jax.tree.leaves(symbols))])
 
 
 def _are_equal(first: object, other: object) -> bool:

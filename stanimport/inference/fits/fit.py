@@ -22,7 +22,7 @@ from .result import Result
 
 if TYPE_CHECKING:
     from .diagnosis import Diagnosis
-    from .predictive import Predictions
+    from .predictions import Predictions
 
 __all__ = ["Fit"]
 AT_TOP = ["Fit"]

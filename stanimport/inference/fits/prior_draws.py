@@ -40,10 +40,12 @@ class PriorDraws(NamedTuple):
     Attributes:
         parameters: by name.
         discrete: the discrete parameters that they came with, which their laws may depend on.
+        in_place: whether any came in the place of others, which the program rejects or leaves out.
     """
 
     parameters: dict[str, np.ndarray]
     discrete: dict[str, np.ndarray]
+    in_place: bool
 
 
 def prior_draws(posterior: Posterior, count: int, seed: int) -> PriorDraws:
@@ -57,9 +59,10 @@ def prior_draws(posterior: Posterior, count: int, seed: int) -> PriorDraws:
         NoPriorError: where a parameter has no law that can be drawn from, for terms that are none of a law, and where
             nearly all draws are rejected.
     """
-    made = _accepted(Batched(of_one_prior(posterior), np.zeros(()), count), count, seed, posterior.program)
+    run = Batched(of_one_prior(posterior), np.zeros(()), count)
+    made, in_place = _accepted(run, count, seed, posterior.program)
     discrete = {n: made.pop(n)[None] for n in drawn_integers(posterior.program)}
-    return PriorDraws({n: v[None] for n, v in made.items()}, discrete)
+    return PriorDraws({n: v[None] for n, v in made.items()}, discrete, in_place)
 
 
 def of_one_prior(posterior: Posterior) -> Callable[[Any, Any], dict[str, Any]]:
@@ -102,13 +105,14 @@ def _is_ordered(law: Improper) -> bool:
     return record is not None and constraints.get("ordered").has_all_of(record.name)
 
 
-def _accepted(run: Batched, count: int, seed: int, program: Program) -> dict[str, np.ndarray]:
-    """Draws that the program does not reject. Raises NoPriorError if there are next to none."""
+def _accepted(run: Batched, count: int, seed: int, program: Program) -> tuple[dict[str, np.ndarray], bool]:
+    """Draws that the program does not reject, and whether it rejects any. Raises NoPriorError if nearly all are."""
     made = run(random_keys(seed, 5, count=count), np.zeros(count))
     chance, most = np.random.default_rng([seed, 5]), _most(run, made, seed)
     levels = _levels(made, chance)
     waiting, tried, stream = np.flatnonzero(~(levels >= most)), count, 0  # NaN is taken never
-    if waiting.size:
+    in_place = bool(waiting.size)
+    if in_place:
         made = {n: np.array(v) for n, v in made.items()}  # what JAX made is read-only
     while waiting.size:
         if tried > MOST_TRIES * (count - waiting.size + 20):
@@ -123,7 +127,7 @@ def _accepted(run: Batched, count: int, seed: int, program: Program) -> dict[str
         for name, value in more.items():
             made[name][waiting[: good.size]] = value[good]
         waiting, tried = np.flatnonzero(~(levels >= most)), tried + size
-    return made
+    return made, in_place
 
 
 def _levels(made: dict[str, np.ndarray], chance: np.random.Generator) -> np.ndarray:

@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import jax
@@ -14,6 +14,7 @@ from stanlib.discrete.asking import Question, asking
 from stanlib.ppl.numpyro.distributions import drawn_by_streams
 from stanlib.program import Module
 from stanlib.random.streams import key_of
+from stanlib.unknown_outcomes import moved_outcomes
 
 from ...errors import warn
 from ..density.posterior import Posterior
@@ -26,6 +27,8 @@ from .summed import summed
 
 __all__ = ["ReplicationWarning"]
 Arrays = Mapping[str, np.ndarray]
+Trace = Mapping[str, Any]  # of a model: its sites by name
+OfTrace = Callable[[Any, Trace], dict[str, Any]]  # of a random key, and of a trace
 
 
 class ReplicationWarning(RuntimeWarning):
@@ -33,31 +36,37 @@ class ReplicationWarning(RuntimeWarning):
 
 
 def over_draws(
-    posterior: Posterior, draws: Arrays, function: Callable[[Any, Any], dict[str, Any]], seed: int, stream: int,
-    discrete: Arrays | None = None,
+    posterior: Posterior, draws: Arrays, function: OfTrace, seed: int, stream: int,
+    discrete: Arrays | None = None, outcomes: Arrays | None = None,
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """A function of a key and of the model's trace, for every draw of the parameters, (chains, draws, ...) each.
 
-    `discrete` are draws of the discrete parameters of a model that observes its data given them.
+    `discrete` are draws of the discrete parameters of a model that observes its data given them, `outcomes` those of
+    data, in the places of the posterior's.
     """
     chains, count = next((v.shape[:2] for v in draws.values()), (1, 0))
     flat = {n: v.reshape(chains * count, *v.shape[2:]) for n, v in posterior.of_draws(draws).items()}
 
-    values = {n: v.reshape(chains * count, *v.shape[2:]) for n, v in (discrete or {}).items()}
-    first = tuple({n: np.zeros(v.shape[1:], v.dtype) for n, v in own.items()} for own in (flat, values))
+    values, moved = ({n: v.reshape(chains * count, *v.shape[2:]) for n, v in (own or {}).items()}
+                     for own in (discrete, outcomes))  # fmt: skip
+    first = tuple({n: np.zeros(v.shape[1:], v.dtype) for n, v in own.items()} for own in (flat, values, moved))
     run = Batched(of_one(posterior, function), first, chains * count)
-    made = run(random_keys(seed, stream, count=chains * count), (flat, values))
+    made = run(random_keys(seed, stream, count=chains * count), (flat, values, moved))
     return {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}
 
 
 def of_one(
-    posterior: Posterior, function: Callable[[Any, Any], dict[str, Any]]
-) -> Callable[[Any, tuple[Mapping[str, Any], Mapping[str, Any]]], dict[str, Any]]:
-    """A function of a key and of the model's trace, as one of a key, a draw of the parameters, and of discrete ones."""
+    posterior: Posterior, function: OfTrace
+) -> Callable[[Any, tuple[Mapping[str, Any], ...]], dict[str, Any]]:
+    """A function of a key and of the model's trace, as one of a key and of what the model is run with.
 
-    def one(key: Any, given: tuple[Mapping[str, object], Mapping[str, object]]) -> dict[str, Any]:
-        with asking(Question(given=given[1])):
-            return function(key, trace_of(posterior, key, given[0]))
+    That is a draw of the parameters, one of discrete ones, and data that take the places of the posterior's, if any.
+    """
+
+    def one(key: Any, given: tuple[Mapping[str, object], ...]) -> dict[str, Any]:
+        parameters, discrete, *moved = given
+        with asking(Question(given=discrete)), moved_outcomes(moved[0]) if any(moved) else nullcontext():
+            return function(key, trace_of(posterior, key, parameters))
 
     return one
 
@@ -66,6 +75,7 @@ class Replicator:
     """Draws of the observed data by their laws, for one draw of the parameters: `replicator(key, trace)`.
 
     Attributes:
+        sites: that observe something, in the order of their random numbers.
         pieces: what the sites observe: the variable, and the positions in it.
         failed: why sites can't be drawn, by variable.
         as_given: how many numbers of a variable no statement observes, which are those of the data, by variable.
@@ -73,15 +83,15 @@ class Replicator:
 
     def __init__(self, posterior: Posterior, lacking: Collection[str] = ()):
         self.posterior, self.lacking = posterior, lacking
+        self.sites: list[str] = []
         self.pieces: dict[str, tuple[str, np.ndarray]] = {}
         self.failed: dict[str, str] = {}
         self.as_given: dict[str, int] = {}
         self.lines = told_apart(posterior.module).lines
 
-    def __call__(self, key: jax.Array, trace: Mapping[str, Any]) -> dict[str, Any]:
+    def __call__(self, key: jax.Array, trace: Trace) -> dict[str, Any]:
         sites = {n: s for n, s in trace.items() if is_observation(s)}
-        places = positions(self.posterior, key, trace)
-        out = {}
+        places, self.sites, out = positions(self.posterior, key, trace), list(sites), dict[str, Any]()
         for i, (name, site) in enumerate(sites.items()):
             variable, where = variable_of(name, self.posterior.program), places[name]
             try:
@@ -166,13 +176,28 @@ def warn_of_outside(posterior: Posterior, drawn: Arrays) -> None:
         warn(told, ReplicationWarning)
 
 
-def all_drawn(key: jax.Array, trace: Mapping[str, Any]) -> dict[str, Any]:
+def all_drawn(key: jax.Array, trace: Trace) -> dict[str, Any]:
     """Draws of all laws of a trace that observe something, wherever it stands."""
     sites = {n: s for n, s in trace.items() if is_observation(s)}
     drawn = {}
     for i, (name, site) in enumerate(sites.items()):
         with suppress(NotImplementedError):
             drawn[name] = _drawn(key_of(key, i), site)
+    return drawn
+
+
+def drawn_by(
+    sites: Sequence[str], values: Mapping[str, np.ndarray | None]
+) -> OfTrace:  # fmt: skip
+    """Draws of some sites of a trace, by the random numbers of a Replicator that has met all these.
+
+    `values` are what the data hold at theirs, None where they are not given: as many counts as these are drawn.
+    """
+
+    def drawn(key: Any, trace: Trace) -> dict[str, Any]:
+        known = {n: trace[n] if v is None else {**trace[n], "value": v} for n, v in values.items()}
+        return {n: _drawn(key_of(key, i), known[n]) for i, n in enumerate(sites) if n in known}
+
     return drawn
 
 

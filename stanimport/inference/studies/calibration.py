@@ -6,13 +6,13 @@ Simulation-Based Calibration", arXiv:1804.06788.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 
 import numpy as np
 
-from stanlib.errors import StanDataError, StanError
+from stanlib.errors import StanError
 from stanlib.extras import require
 
 from .. import options
@@ -20,8 +20,9 @@ from ..failures import Failure
 from ..fits import columns
 from ..fits.arviz_packages import container, is_whole, load
 from ..fits.fit import Fit
-from ..fits.predictive import Predictions, prior_predictive
+from ..fits.predictions import DependsOnDataError, Predictions
 from ..fits.replications import ReplicationWarning
+from ..fits.simulated import simulated_data
 from ..io.names import read
 from ..modules import module_of
 from .many import sample_many
@@ -120,7 +121,8 @@ def sbc(
 
     Args:
         module: a translated module, or the path of a program, whose parameters all have a prior to draw from.
-        data: what it does not observe, such as sizes and predictors.
+        data: what it does not observe, such as sizes and predictors. Of data that it observes in part, such as the
+            later values of a series, the other numbers count.
         simulations: how many.
         executor, folder, show_progress: as for `sample_many`, which makes the fits.
         seed: of all random numbers; a new one if None.
@@ -168,30 +170,20 @@ def _drawn(fits: Sequence[Fit | Failure], names: Sequence[str]) -> dict[int, np.
     return {k: own.reshape(-1, own.shape[-1]) for k, own in values.items()}
 
 
-def _without(
-    observed: Set[str], module: Module, given: Mapping[str, object], count: int, seed: int
-) -> Predictions:
-    """Draws that depend on nothing that is observed. Raises StanError where there are none."""
-    try:
-        return prior_predictive(module, {n: v for n, v in given.items() if n not in observed}, draws=count, seed=seed)
-    except StanDataError as e:
-        told = f"no data can be simulated for its calibration, as what is simulated depends on what is observed: {e}"
-        raise StanError(f"{module.stan.name}: {told}") from None
-
-
 def _simulated(module: Module, given: Mapping[str, object], count: int, seed: int) -> Predictions:
     """Draws of the parameters, and of all the data that the program observes.
 
     Raises:
         StanError: where some of these can't be drawn: fits to the same data each time would tell nothing, and neither
-            would data drawn one step ahead of those that are given, as predictions of a series are.
+            would data drawn given others than they come with.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReplicationWarning)
-        drawn = prior_predictive(module, given, draws=count, seed=seed)
-        observed = {*drawn.variables, *drawn.failed} & set(given)
-        if observed:
-            drawn = _without(observed, module, given, count, seed)
+        try:
+            drawn = simulated_data(module, given, count, seed)
+        except DependsOnDataError as e:
+            told = "no data can be simulated for its calibration, as what is simulated depends on what is observed"
+            raise StanError(f"{module.stan.name}: {told}: {e}") from None
     name, data = module.stan.name, module.stan.names("data")
     if drawn.failed:
         reasons = "; ".join(f"{n}: {reason}" for n, reason in drawn.failed.items())

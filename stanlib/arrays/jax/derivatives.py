@@ -35,19 +35,19 @@ def hypot(x: Any, y: Any) -> Any:
 
 
 @jax.custom_jvp
-def _tanh(x: Any) -> Any:
+def _tanh(x: jax.Array) -> jax.Array:
     return jnp.tanh(x)
 
 
 @_tanh.defjvp
-def _tanh_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
+def _tanh_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
     """By an exponential, as next to 1 and -1 the square of the value leaves no digits of what 1 lacks of it."""
     (x,), (change,) = primals, tangents
     u = jnp.exp(-2 * jnp.where(x < 0, -x, x))
     return _tanh(x), 4 * u / jnp.square(1 + u) * change
 
 
-def tanh(x: Any) -> Any:
+def tanh(x: jax.Array) -> jax.Array:
     return jnp.tanh(x) if jnp.iscomplexobj(x) else _tanh(x * 1.0)
 
 

@@ -1,0 +1,175 @@
+"""`prior_predictive`: draws from the prior, and of the data that a model observes."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsIndex
+
+import jax.numpy as jnp
+import numpy as np
+
+from stanlib.data import StandIn
+from stanlib.program import Module
+from stanlib.rejection import gathering
+from stanlib.sites import REJECTED
+from stanlib.unknown_outcomes import unknown_outcomes
+
+from .. import options, tuples
+from ..density.posterior import Posterior, condition
+from ..io.data import read_data
+from ..modules import POINTWISE, anew, module_of, observing_apart
+from .dependence import StoodIn, computed_from, depend
+from .labels import labelled
+from .predictions import (
+    KEY,
+    STREAM,
+    DependsOnDataError,
+    Predictions,
+    lacking_of,
+    names_of_transformed,
+    observed_by,
+    predicted,
+)
+from .prior_draws import PriorDraws, of_one_prior, prior_draws
+from .replications import Arrays, Trace, over_draws
+
+__all__ = ["prior_predictive"]
+AT_TOP = ["prior_predictive"]
+
+
+@labelled
+@options.suggesting
+def prior_predictive(
+    module: object, data: object = None, *, draws: SupportsIndex = 1000, seed: SupportsIndex | None = None,
+    networks: Mapping[str, object] | None = None,
+) -> Predictions:  # fmt: skip
+    """Draws from the prior, and of the data that the program observes, before anything is learned from them.
+
+    Args:
+        module: a translated module of any scheme and backend, or the path of a Stan program.
+        data: the program's data. What it observes need not be among them, unless the prior or sizes depend on it,
+            or statements observe only a part of it: the other numbers stay as they are.
+        draws: how many.
+        seed: of the random numbers; a new one if None.
+        networks: as for `sample`.
+
+    Returns:
+        The draws: `variables` of the data, `origin` of parameters and transformed parameters.
+
+    Raises:
+        StanError: where a parameter has no prior that can be drawn from; it names the parameter or statement.
+        StanDataError: for data that are missing or not as declared.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> prior = stanimport.prior_predictive(coin, {"flips": 8}, draws=100, seed=1)
+        >>> prior.stan_variable("heads").shape, prior.stan_variable("bias").shape
+        ((100, 8), (100,))
+    """
+    draws = options.whole("draws", draws, 1000)
+    translated, chosen = module_of(module, networks), options.seed_or_new(seed)
+    return _from_prior(translated, read_data(data), draws, chosen)
+
+
+def simulated_data(module: Module, given: Mapping[str, object], draws: int, seed: int) -> Predictions:
+    """Draws from the prior, and of all data that the program observes: none depends on those that are given.
+
+    Numbers of these that no statement observes stay as they are.
+
+    Raises:
+        DependsOnDataError: where draws from the prior, or those of the data, depend on data that are observed.
+        StanError: where there are none from the prior.
+    """
+    made = _from_prior(module, given, draws, seed, alone=True)
+    if made.given_data:
+        drawn = " and ".join(made.variables)
+        raise DependsOnDataError(f"draws of {drawn} are given the data that are there: {made.given_data}", drawn)
+    return made
+
+
+def _from_prior(
+    module: Module, given: Mapping[str, object], draws: int, seed: int, alone: bool = False
+) -> Predictions:  # fmt: skip
+    """Draws from the prior, and of data; if `alone`, none that depend on what is observed."""
+    drawing, lacking = anew(module, backend="numpyro", scheme="simulation"), lacking_of(module.stan, given)
+    with unknown_outcomes(bool(lacking)):
+        posterior = StoodIn(drawing, given, lacking, seed).posterior
+        drawn = prior_draws(posterior, draws, seed)
+        observed = _observed_among(posterior, given, lacking, drawn, seed) if alone or lacking else []
+        names = [*lacking, *observed] if alone else lacking
+        rejects_by_them = _is_rejected_by(posterior, names, drawn)
+        posterior = _telling_apart(module, posterior, given, lacking, seed)
+        made = predicted(posterior, "prior", drawn.parameters, lacking, seed, drawn.discrete)
+        if rejects_by_them:
+            _require_none_rejected(posterior, names, drawn, made.joint, seed)
+        values = tuples.joined(drawn.parameters)
+        made.origin = {n: values[n] for n in tuples.leaf_names(module.stan.parameters) if n in values}
+        made.origin |= _transformed(posterior, drawn, seed, made.joint)
+    return made
+
+
+def _observed_among(
+    posterior: Posterior, given: Mapping[str, object], lacking: Sequence[str], drawn: PriorDraws, seed: int
+) -> list[str]:  # fmt: skip
+    """The data of those given that the program observes. Raises StanDataError for missing ones that it does not."""
+    observed = observed_by(posterior, {n: v[0, 0] for n, v in posterior.of_draws(drawn.parameters).items()})
+    if any(np.size(posterior.inputs[n]) for n in lacking if n not in observed):  # those without components are known
+        condition(posterior.module, {n: v for n, v in given.items()} | {n: StandIn(0) for n in observed}, seed)
+    return sorted(observed & given.keys())
+
+
+def _telling_apart(
+    module: Module, posterior: Posterior, given: Mapping[str, object], lacking: Sequence[str], seed: int
+) -> Posterior:  # fmt: skip
+    """The posterior whose model observes data one by one, where there is one: none draws discrete parameters beside."""
+    apart = module if module.stan.discrete_parameters else observing_apart(module)
+    return StoodIn(apart, given, lacking, seed).posterior if apart.stan.scheme == POINTWISE else posterior
+
+
+def _is_rejected_by(posterior: Posterior, names: Sequence[str], drawn: PriorDraws) -> bool:
+    """Whether the program may reject draws from the prior by some data.
+
+    Raises:
+        DependsOnDataError: where draws depend on these otherwise, or some are rejected whatever is drawn of the data.
+    """
+    unknown, of_prior = {*names, *computed_from(posterior.module, names)}, of_one_prior(posterior)
+
+    def alone(key: object, at: object) -> dict[str, Any]:
+        return {n: v for n, v in of_prior(key, at).items() if n != REJECTED}
+
+    if not names or not depend(posterior, unknown, of_prior, KEY, np.zeros(())):
+        return False
+    if drawn.in_place or depend(posterior, unknown, alone, KEY, np.zeros(())):
+        raise _prior_depends(names)
+    return True
+
+
+def _require_none_rejected(
+    posterior: Posterior, names: Sequence[str], drawn: PriorDraws, outcomes: Arrays, seed: int
+) -> None:  # fmt: skip
+    """Raise DependsOnDataError if the program rejects any draws from the prior beside what is drawn of the data."""
+    with gathering():
+        flags = over_draws(posterior, drawn.parameters, _flags, seed, STREAM, drawn.discrete, outcomes)
+    if any(v.any() for v in flags.values()):
+        raise _prior_depends(names)
+
+
+def _prior_depends(names: Sequence[str]) -> DependsOnDataError:
+    told = f"the draws from the prior, or which of them the program rejects, depend on {' and '.join(names)}"
+    return DependsOnDataError(f"{told}, which must be among the data", names[0])
+
+
+def _flags(_: object, trace: Trace) -> dict[str, Any]:
+    """Whether the program rejects, of a trace that tells."""
+    return {REJECTED: jnp.any(trace[REJECTED]["fn"].log_factor == -jnp.inf)} if REJECTED in trace else {}
+
+
+def _transformed(posterior: Posterior, drawn: PriorDraws, seed: int, outcomes: Arrays) -> dict[str, np.ndarray]:
+    """Transformed parameters for draws of the parameters, as they were where the data were drawn, and of these."""
+    wanted = names_of_transformed(posterior)
+    if not wanted:
+        return {}
+
+    def taken(_: object, trace: Trace) -> dict[str, Any]:
+        return {n: s["value"] for n, s in trace.items() if n in wanted}
+
+    return over_draws(posterior, drawn.parameters, taken, seed, STREAM, drawn.discrete, outcomes)
