@@ -140,6 +140,38 @@ def test_vectors_that_are_observed_have_their_places_among_all():
     np.testing.assert_allclose(terms.values.reshape(2, 3), expected, rtol=1e-10)
 
 
+PARTS = {  # several statements that observe parts of one variable
+    "ranges": ("vector[8] y", "y[1:3] ~ normal(m, 1); y[6:8] ~ normal(m, 2);", np.arange(8.0), [[0, 1, 2, 5, 6, 7]],
+               lambda y, m: stats.norm.logpdf(y[[0, 1, 2, 5, 6, 7]], m, [1, 1, 1, 2, 2, 2])),
+    "a first one": ("vector[5] y", "y[2] ~ normal(m, 1); for (t in 3:5) y[t] ~ normal(m + y[t - 1], 2);",
+                    np.arange(5.0), [[1, 2, 3, 4]],
+                    lambda y, m: stats.norm.logpdf(y[1:], m + np.r_[0, y[1:-1]], [1, 2, 2, 2])),
+    "the later one first": ("vector[5] y", "y[5] ~ normal(m, 1); y[1:2] ~ normal(m, 2);", np.arange(5.0), [[0, 1, 4]],
+                            lambda y, m: stats.norm.logpdf(y[[0, 1, 4]], m, [2, 2, 1])),
+    "rows": ("matrix[3, 2] y", "y[1, ] ~ normal(m, 1); y[3, ] ~ normal(m, 2);", np.arange(6.0).reshape(3, 2),
+             [[0, 2], [0, 1]], lambda y, m: stats.norm.logpdf(y[[0, 2]], m, [[1], [2]])),
+    "vectors": ("array[4] vector[2] y", "y[1] ~ multi_normal(rep_vector(m, 2), identity_matrix(2)); "
+                "y[4] ~ multi_normal(rep_vector(m, 2), identity_matrix(2));", np.arange(8.0).reshape(4, 2), [[0, 3]],
+                lambda y, m: stats.norm.logpdf(y[[0, 3]], m).sum(axis=1)),
+    "conditions": ("array[6] int y", "for (n in 1:6) { if (y[n] == 1) y[n] ~ poisson(m); else if (y[n] > 4) "
+                   "y[n] ~ poisson(2); }", np.array([1, 2, 5, 1, 3, 6]), [[0, 2, 3, 5]],
+                   lambda y, m: stats.poisson.logpmf(y[[0, 2, 3, 5]], [m, 2, m, 2])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PARTS)
+def test_parts_that_several_statements_observe_are_one_variable(case):
+    declared, body, y, entries, density = PARTS[case]
+    program = f"data {{ {declared}; }} parameters {{ real<lower=0> m; }} model {{ {body} }}"
+    fit = fit_of(program, {"y": y}, {"m": np.array([0.5, 1.5])})
+    with pytest.warns(LikelihoodWarning):
+        made = fit.to_arviz(prior=False, posterior_predictive=False).log_likelihood
+    assert list(made.data_vars) == ["y"]
+    terms = made["y"]
+    assert [terms.coords[d].values.tolist() for d in terms.dims[2:]] == entries
+    np.testing.assert_allclose(terms.values[0], [density(y, m) for m in (0.5, 1.5)], rtol=1e-10)
+
+
 BESIDE = {  # some of several equal numbers decide which statements run
     "hurdles": ("array[N] int y", "if (y[n] > 0) y[n] ~ poisson(m) T[1, ];", [0, 0, 3, 1, 0, 3],
                 lambda y, m: stats.poisson.logpmf(y, m) - np.log(stats.poisson.sf(0, m))),

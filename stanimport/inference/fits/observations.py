@@ -23,7 +23,8 @@ from ..modules import anew, for_numpyro, observing_apart, told_apart
 from ..precision import TRACING, double_precision
 from .discrete import observing
 from .entries import Entries, LogDensities, entries_of
-from .positions import UNORDERED, cells, in_order, is_observation, moved_expressions, positions, variable_of
+from .joined import Places, joined
+from .positions import UNORDERED, in_order, is_observation, moved_expressions, positions, variable_of
 from .prior_draws import NoPriorError, prior_draws
 from .replications import ReplicationWarning, Replicator, over_draws, warn_of_others, warn_of_outside
 from .summed import summed
@@ -57,7 +58,7 @@ def log_likelihood(fit: Result) -> LogDensities:
     with marked():
         every, places = log_densities(posterior, fit.variables, fit.seed)
     parts = _parts(fit, {n: _width(v) - _width(_present(v)) for n, v in every.items()}, places)
-    together = _together(fit, posterior, every, places)
+    together, where = joined_by_variable(fit, posterior, every, places)
     known = {n: _present(v) for n, v in together.items()}
     own = fit.variables.get("log_lik")
     without, unordered, repeated = _without(fit), _unordered(fit, every, places), _repeated(fit, known)
@@ -66,7 +67,7 @@ def log_likelihood(fit: Result) -> LogDensities:
     made = _merged(known, fit.program, {p.variable for p in parts if p.is_whole})
     for told in (*(p.told() for p in parts), *map(_left_out, without), *_open(fit, unordered, repeated)):
         warn(f"the log likelihood {told}", LikelihoodWarning)
-    return LogDensities(made, _entries(fit, every, together, places))
+    return LogDensities(made, _entries(fit, together, where))
 
 
 def _left_out(s: Unobserved) -> str:
@@ -84,16 +85,15 @@ def _open(fit: Result, unordered: Sequence[str], repeated: Mapping[str, int]) ->
 
 
 def _entries(
-    fit: Result, every: Mapping[str, np.ndarray], together: Mapping[str, np.ndarray],
-    places: Mapping[str, np.ndarray | str],
+    fit: Result, terms: Mapping[str, np.ndarray], places: Mapping[str, np.ndarray | str]
 ) -> dict[str, Entries]:  # fmt: skip
-    """The entries of the variables that one statement observes in part."""
+    """The entries of the variables that are observed in part."""
     found = dict[str, Entries]()
-    times = Counter(variable_of(n, fit.program) for n in every)
-    for name, terms in every.items():
+    times = Counter(variable_of(n, fit.program) for n in terms)
+    for name, values in terms.items():
         variable = variable_of(name, fit.program)
-        if times[variable] == 1 and together.get(name) is terms:
-            at = entries_of(places[name], _observing(terms), fit.data.get(variable))
+        if times[variable] == 1:
+            at = entries_of(places.get(name), _observing(values), fit.data.get(variable))
             found |= {} if at is None else {variable: at}
     return found
 
@@ -236,6 +236,26 @@ def _sites(fit: Result) -> Sites:
     return found
 
 
+def joined_by_variable(
+    fit: Result, posterior: Posterior, every: Mapping[str, np.ndarray], places: Places
+) -> tuple[dict[str, np.ndarray], Places]:  # fmt: skip
+    """Log densities by site, those of a variable that several statements observe as one array where they can be.
+
+    Where it is not known which of the data statements under conditions observe, their iterations tell. Beside them,
+    where they stand.
+    """
+    known, where = joined(every, places, posterior)
+    if len({variable_of(n, posterior.program) for n in known}) == len(known):
+        return known, where
+    with marked(in_place=True):
+        again, _ = joined(log_densities(posterior, fit.variables, fit.seed)[0], {}, posterior)
+    several = {n for n in every if n not in again and n in known}
+    whole = {variable_of(n, posterior.program) for n in several}
+    made = {n: again.get(n, v) if variable_of(n, posterior.program) in whole else v
+            for n, v in known.items() if n not in several}  # fmt: skip
+    return made, {n: w for n, w in where.items() if variable_of(n, posterior.program) not in whole}
+
+
 def log_densities(
     posterior: Posterior, draws: Mapping[str, np.ndarray], seed: int
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray | str]]:  # fmt: skip
@@ -254,80 +274,6 @@ def log_densities(
     data: dict[str, Any] = {n: posterior.inputs.get(variable_of(n, posterior.program)) for n in made}
     ordered = {n: in_order(v, places[n], data[n]) for n, v in made.items()}
     return {n: v for n, (v, _) in ordered.items()}, {n: where for n, (_, where) in ordered.items()}
-
-
-def _together(
-    fit: Result, posterior: Posterior, every: Mapping[str, np.ndarray], places: Mapping[str, np.ndarray | str]
-) -> dict[str, np.ndarray]:
-    """Log densities by site, those of a variable that several statements observe as one array where they can be.
-
-    Where it is not known which of the data statements under conditions observe, their iterations tell.
-    """
-    joined = _joined(every, places, posterior)
-    if len({variable_of(n, posterior.program) for n in joined}) == len(joined):
-        return joined
-    with marked(in_place=True):
-        again = _joined(log_densities(posterior, fit.variables, fit.seed)[0], {}, posterior)
-    several = {n for n in every if n not in again and n in joined}
-    whole = {variable_of(n, posterior.program) for n in several}
-    return {n: again.get(n, v) if variable_of(n, posterior.program) in whole else v
-            for n, v in joined.items() if n not in several}  # fmt: skip
-
-
-def _joined(
-    every: Mapping[str, np.ndarray], places: Mapping[str, np.ndarray | str], posterior: Posterior
-) -> dict[str, np.ndarray]:
-    """Log densities of several statements that observe one variable part by part, or each in other iterations, as one.
-
-    Those of statements that observe the same numbers, or of which it is not known where they stand, stay apart.
-    """
-    out = dict(every)
-    sites: dict[str, list[str]] = {}
-    for name in every:
-        sites.setdefault(variable_of(name, posterior.program), []).append(name)
-    for variable, names in sites.items():
-        whole = _whole({n: every[n] for n in names}, places, posterior.inputs.get(variable)) if len(names) > 1 else None
-        if whole is not None:
-            out = {n: whole if n == names[0] else v for n, v in out.items() if n not in names[1:]}
-    return out
-
-
-def _whole(
-    terms: Mapping[str, np.ndarray], places: Mapping[str, np.ndarray | str], datum: Any
-) -> np.ndarray | None:
-    """Those of one variable as one array, None where they are no parts of one."""
-    shape = () if isinstance(datum, tuple) else np.shape(datum)  # parts of tuples have no places
-    known = {n: w for n in terms if (w := cells(places.get(n), terms[n].shape[2:], shape)) is not None}
-    if len(known) == len(terms) and len({heads for _, heads in known.values()}) == 1:
-        rows = np.empty(next(iter(known.values()))[1])
-        if (made := _by_places(rows, [(w, terms[n]) for n, (w, _) in known.items()])) is not None:
-            return made
-    first, *others = terms.values()
-    if any(v.shape != first.shape for v in others):
-        return None
-    present = np.array([v != NOTHING for v in terms.values()])
-    if not first.size or (present.sum(axis=0) > 1).any() or present[0].all():
-        return None
-    return np.select(list(present), list(terms.values()), NOTHING)
-
-
-def _by_places(datum: Any, pieces: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray | None:
-    """Log densities (chains, draws, ...) of pieces with their positions, which no draw has twice, as those of a datum.
-
-    None where a piece or a draw has one of them twice, or all pieces together not every one.
-    """
-    every = [w.ravel() for w, _ in pieces]
-    whole = np.unique(np.concatenate(every)).size == np.size(datum)
-    if not whole or any(np.unique(w).size < w.size for w in every):
-        return None
-    head = pieces[0][1].shape[:2]
-    flat = np.full((*head, np.size(datum)), NOTHING)
-    for where, (_, terms) in zip(every, pieces):
-        new = terms.reshape(*head, where.size)
-        if ((flat[..., where] != NOTHING) & (new != NOTHING)).any():
-            return None
-        flat[..., where] = np.where(new == NOTHING, flat[..., where], new)
-    return flat.reshape(*head, *np.shape(datum))
 
 
 def posterior_predictive(fit: Result) -> dict[str, np.ndarray]:
