@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .positions import cells
+from .axes import cells
 
 Entries = tuple[np.ndarray, ...]
 

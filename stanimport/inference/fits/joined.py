@@ -9,7 +9,8 @@ import numpy as np
 from stanlib.absent import NOTHING
 
 from ..density.posterior import Posterior
-from .positions import cells, variable_of
+from .axes import cells
+from .positions import variable_of
 
 Places = Mapping[str, np.ndarray | str]
 

@@ -28,7 +28,7 @@ from stanlib.unknown_outcomes import moved_outcomes
 from .. import nested
 from ..density.posterior import Posterior
 from ..density.seeding import seeded
-from .axes import axes_in_order
+from .axes import axes_in_order, cells
 
 EXPRESSION = "a statement observes an expression of it"
 ALIKE = "statements observe parts of it, which can't be told apart for it has equal components"
@@ -346,29 +346,6 @@ def assembled(datum: Any, pieces: Mapping[str, tuple[np.ndarray, np.ndarray]]) -
     for where, value in pieces.values():
         flat[..., where.ravel()] = value.reshape(*head, where.size)
     return flat.reshape(*head, *np.shape(datum))
-
-
-def cells(
-    where: object, own: tuple[int, ...], shape: tuple[int, ...]
-) -> tuple[np.ndarray, tuple[int, ...]] | None:  # fmt: skip
-    """Which part of a datum of a shape each log density, of the shape `own`, is of, and the sizes of the parts' axes.
-
-    Parts are the rows, or what stands at one place along some axes, as columns do. None where they are neither.
-    """
-    if not isinstance(where, np.ndarray) or where.shape[: len(own)] != own or not where.size:
-        return None
-    parts, event, size = where.reshape(math.prod(own), -1), where.shape[len(own) :], math.prod(shape)
-    width = parts.shape[1]
-    if size % width == 0 and not (parts[:, :1] % width).any() and (parts == parts[:, :1] + np.arange(width)).all():
-        axes = range(len(shape) + 1)
-        kept = [i for i in axes if shape[i:] == event] or [i for i in axes if math.prod(shape[i:]) == width]
-        heads = shape[: kept[0]] if kept else (size // width,)  # parts of a vector are rows of no array
-        return (parts[:, 0] // width).reshape(own), heads
-    fixed = [(n, at[:, 0]) for n, at in zip(shape, np.unravel_index(parts, shape)) if (at == at[:, :1]).all()]
-    heads = tuple(n for n, _ in fixed)
-    if not heads or math.prod(heads) * width != size:
-        return None
-    return np.ravel_multi_index(tuple(at for _, at in fixed), heads).reshape(own), heads
 
 
 def in_order(terms: np.ndarray, where: np.ndarray | str, datum: Any) -> tuple[np.ndarray, np.ndarray | str]:
