@@ -24,6 +24,7 @@ LOOP = """
 X = np.array([[0.5, -1.0], [1.0, 2.0], [0.0, 1.5]])
 Y = X @ np.array([[2.0], [-1.0]]) + 0.5
 DATA = {"N": 3, "x": X, "y": Y}
+MORE = {"N": 6, "x": np.concatenate([X, X + 0.1]), "y": np.concatenate([Y, Y])}  # than loops that are unrolled
 FEW = {"chains": 1, "iter_warmup": 10, "iter_sampling": 5, "seed": 1, "show_progress": False}
 WITHOUT_TRAINING = {
     "sample": lambda m, nets: stanimport.sample(m, DATA, networks=nets, **FEW),
@@ -148,3 +149,89 @@ def test_other_failures_of_such_networks_are_told_as_they_are(x64):
     with pytest.raises(stanimport.StanError) as caught:
         module.model(**DATA, net=of_nnx("BatchNorm"))
     assert "training mode" not in str(caught.value)
+
+
+LIFTED = PROGRAM.replace("real<lower=0> s;", "real<lower=0> s; array[1] real net.layers.3.bias;").replace(
+    "model {", "model { net.layers.3.bias ~ normal(0, 1);")
+RECURRENCE = """
+    networks { vector net(vector x); }
+    data { int N; array[N] vector[2] x; array[N] vector[1] y; }
+    parameters { real<lower=0> s; %s }
+    model {
+      vector[1] c = rep_vector(0, 1);
+      s ~ exponential(1);
+      for (n in 1:N) { c = s * c + net(x[n]); y[n] ~ normal(c, s); }
+    }
+"""
+
+
+def of_both_layers():
+    nnx = pytest.importorskip("flax.nnx", reason="flax is not installed")
+    rngs = nnx.Rngs(0)
+    layers = nnx.BatchNorm(4, rngs=rngs), nnx.Dropout(0.5, rngs=rngs)
+    return nnx.Sequential(nnx.Linear(2, 4, rngs=rngs), *layers, nnx.Linear(4, 1, rngs=rngs))
+
+
+def by_hand(N, x, y, net):
+    import numpyro
+    from numpyro import distributions as dist
+    from numpyro.contrib.module import random_nnx_module
+
+    s = numpyro.sample("s", dist.Exponential(1))
+    called = random_nnx_module("net", net, prior={"layers.3.bias": dist.Normal(0, 1)}, scope_divider=".")
+    numpyro.sample("y", dist.Normal(called(x), s), obs=y)
+
+
+def trained_state(model, **inputs):
+    """What five steps of a training leave of the network's state: means of batches and counts of keys."""
+    import jax
+    import numpyro
+    from numpyro.infer import SVI, Trace_ELBO
+
+    guide = numpyro.infer.autoguide.AutoNormal(model)
+    svi = SVI(model, guide, numpyro.optim.Adam(0.1), Trace_ELBO())
+    last = svi.run(jax.random.PRNGKey(0), 5, progress_bar=False, net=of_both_layers(), **inputs).state
+    state = last.mutable_state["net$state"]["state"]["layers"]
+    return state[1]["mean"], state[1]["var"], state[2]["rngs"]["count"]
+
+
+def test_networks_with_lifted_parameters_keep_their_state(x64):
+    """They normalised by no batch, and dropped the same at every step."""
+    module = stanimport.loads(LIFTED)
+    found, expected = trained_state(module.model, **module.transformed_data(**DATA)), trained_state(by_hand, **DATA)
+    for ours, own in zip(found, expected):
+        np.testing.assert_allclose(ours, own, rtol=1e-5)
+    assert found[2] == 6 and np.abs(found[0]).max() > 0.01  # one of SVI's own runs comes before the steps
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("lifted", ["", "array[1] real net.layers.3.bias;"])
+def test_evaluated_networks_in_recurrences(lifted, x64):
+    """Variational inference asks for the state that they leave: JAX said that a tracer escaped."""
+    import jax
+    import numpyro
+    from numpyro.infer import SVI, Trace_ELBO
+    from numpyro.infer.util import log_density
+
+    net, module = of_both_layers(), stanimport.loads(RECURRENCE % lifted)
+    net.eval()
+    c, s, expected = 0.0, 0.7, stats.expon.logpdf(0.7)
+    for x, y in zip(MORE["x"], MORE["y"]):
+        c = s * c + np.asarray(net(x))
+        expected += stats.norm.logpdf(y, c, s).sum()
+    values = {"s": s, **({"net.layers.3.bias": np.zeros(1)} if lifted else {})}
+    inputs = {**module.transformed_data(**MORE), "net": net}
+    assert float(log_density(module.model, (), inputs, values)[0]) == pytest.approx(expected, rel=1e-6)
+    guide = numpyro.infer.autoguide.AutoNormal(module.model)
+    svi = SVI(module.model, guide, numpyro.optim.Adam(0.01), Trace_ELBO())
+    assert np.isfinite(svi.run(jax.random.PRNGKey(0), 5, progress_bar=False, **inputs).losses).all()
+
+
+def test_networks_that_change_in_recurrences_are_refused(x64):
+    import jax
+    from numpyro.infer.util import log_density
+
+    module = stanimport.loads(RECURRENCE % "")
+    inputs = {**module.transformed_data(**MORE), "net": of_both_layers()}
+    with pytest.raises(StanNetworkError, match="a layer BatchNorm in training mode.*in a loop.*net.eval.., or call it"):
+        jax.jit(lambda s: log_density(module.model, (), inputs, {"s": s})[0])(1.0)

@@ -45,6 +45,15 @@ def advising(network: Network, module: object, library: str) -> Iterator[None]:
         raise network.error(f"has a layer {layer} in training mode, and fails: {said}; {advice}") from e
 
 
+def changes_in_a_body(module: object) -> str:
+    """What to say of a flax module that changes its state in a loop or branch that JAX traces by itself."""
+    layer, advice = _of_flax(module)
+    of = f"has a layer {layer} in training mode, which" if layer else "is a module that"
+    told = f"{of} changes with every call, and is called in a loop or branch that is compiled by itself"
+    instead = advice.partition(", or with random keys")[0] or "pass one that stays as it is"  # these change, too
+    return f"{told}: {instead}, or call it outside, for all iterations at once"
+
+
 def _is_of_training(e: Exception, said: str) -> bool:
     """Whether an error is about keys, states, or states that change where JAX traces; other traced ones may be none."""
     if isinstance(e, jax.errors.JAXTypeError):

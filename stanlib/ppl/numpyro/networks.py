@@ -1,7 +1,7 @@
 """Networks on NumPyro: modules of flax (nnx) and equinox, through NumPyro's own support for them."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,11 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
-from numpyro.contrib.module import eqx_module, nnx_module
+from numpyro.contrib.module import eqx_module
+from numpyro.primitives import mutable
 
 from ...errors import StanError
+from ...lifted import lifted_under
 from ...networks import Network
-from .network_advice import advising
+from .network_advice import advising, changes_in_a_body
 
 SEPARATOR = "$params."  # between the name of a network and that of a parameter of its
 TRAINED = "run under numpyro.handlers.substitute with the parameters that SVI returned, or pass the network, {}=..."
@@ -40,10 +42,7 @@ def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: M
         raise _no_module(network, module, library)
     arguments = [jnp.asarray(x) for x in inputs]
     with advising(network, module, library):
-        if lifted:
-            return _with_lifted(network, module, library, lifted)(*arguments)
-        register = nnx_module if library == "flax" else eqx_module
-        return network.registered(lambda: register(network.name, module), lambda: _is_trained(network))(*arguments)
+        return (_of_flax if library == "flax" else _of_equinox)(network, module, lifted)(*arguments)
 
 
 def _is_trained(network: Network) -> bool:
@@ -65,16 +64,76 @@ def _no_module(network: Network, module: object, library: str) -> StanError:
     return network.error(f"is a {kind}: {advice}")
 
 
-def _with_lifted(network: Network, module: object, library: str, lifted: Mapping[str, Any]) -> Any:
-    """The module with its lifted parameters replaced, the others registered."""
-    own, rebuild = _nnx_parts(module) if library == "flax" else _equinox_parts(module)
-    network.verify_lifted({n: jnp.shape(p) for n, p in own.items()}, {n: jnp.shape(v) for n, v in lifted.items()})
+def _of_flax(network: Network, module: object, lifted: Mapping[str, Any]) -> Callable[..., Any]:
+    """What calls a flax module with its lifted parameters replaced, the others and its state registered.
+
+    Its state, means of batches and counts of random keys, is what a step of a training leaves to the next one. Without
+    lifted parameters both have the form that NumPyro's `nnx_module` gives them.
+    """
+    from flax import nnx
+
+    own, rebuild = _nnx_parts(module)
+    _verify_lifted(network, own, lifted)
+    rest = {n: p for n, p in own.items() if n not in lifted} if lifted else nnx.to_pure_dict(nnx.state(module, nnx.Param))
+    state = _nnx_state(module)
+
+    def register() -> tuple[Mapping[str, Any], dict[str, Any]]:
+        learned = numpyro.param(f"{network.name}$params", rest) if rest else {}
+        return learned, mutable(f"{network.name}$state", {"state": state}) if state else {}
+
+    learned, held = network.registered(register, lambda: not rest or _is_trained(network))
+    made = rebuild({**flat_weights(learned), **lifted})
+    return partial(_called_with_state, network, made, held) if held else made
+
+
+def _of_equinox(network: Network, module: object, lifted: Mapping[str, Any]) -> Callable[..., Any]:
+    """An equinox module with its lifted parameters replaced, the others registered."""
+    if not lifted:
+        called: Callable[..., Any] = network.registered(
+            lambda: eqx_module(network.name, module), lambda: _is_trained(network)
+        )
+        return called
+    own, rebuild = _equinox_parts(module)
+    _verify_lifted(network, own, lifted)
     rest = {n: p for n, p in own.items() if n not in lifted}
-    learned = {}
-    if rest:
-        register = partial(numpyro.param, f"{network.name}$params", rest)
-        learned = network.registered(register, lambda: _is_trained(network))
-    return rebuild({**learned, **lifted})
+    register = partial(numpyro.param, f"{network.name}$params", rest)
+    learned = network.registered(register, lambda: _is_trained(network)) if rest else {}
+    rebuilt: Callable[..., Any] = rebuild({**learned, **lifted})
+    return rebuilt
+
+
+def _verify_lifted(network: Network, own: Mapping[str, Any], lifted: Mapping[str, Any]) -> None:
+    network.verify_lifted({n: jnp.shape(p) for n, p in own.items()}, {n: jnp.shape(v) for n, v in lifted.items()})
+
+
+def _nnx_state(module: object) -> dict[str, Any]:
+    """What a flax module has beside its parameters."""
+    from flax import nnx
+
+    found: dict[str, Any] = nnx.to_pure_dict(nnx.state(module, nnx.Not(nnx.Param)))
+    return found
+
+
+def _called_with_state(network: Network, module: Any, held: dict[str, Any], *arguments: jax.Array) -> Any:
+    """The output of a flax module in the state that is held, which then is the one that the call leaves it in.
+
+    Raises:
+        StanNetworkError: where the state changes in code that is traced by itself, from which it can't get out.
+    """
+    from flax import nnx
+
+    state = nnx.state(module, nnx.Not(nnx.Param))
+    nnx.replace_by_pure_dict(state, held["state"])
+    nnx.update(module, state)
+    before = jax.tree.leaves(_nnx_state(module))
+    value = module(*arguments)
+    after = _nnx_state(module)
+    if all(a is b for a, b in zip(before, jax.tree.leaves(after), strict=True)):
+        return value
+    if lifted_under() is not None:
+        raise network.error(changes_in_a_body(module))
+    held["state"] = jax.lax.stop_gradient(after)
+    return value
 
 
 def untrained(module: object) -> Any:
