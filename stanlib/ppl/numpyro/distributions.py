@@ -230,9 +230,15 @@ class Restricted(Truncated):
 
 
 class Uninformed(numpyro_distributions.Uniform):
-    """The uniform law of a bare declaration between two numbers: normalised, though Stan has no term for it."""
+    """The uniform law of a bare declaration between two numbers: draws of that, with density 1, as in Stan.
+
+    What the program says of the parameter elsewhere may be its prior: with a density of its own it would have two.
+    """
 
     is_term = False  # of Stan's log density
+
+    def log_prob(self, value: Any) -> jax.Array:
+        return jnp.zeros(jnp.broadcast_shapes(jnp.shape(value), self.batch_shape))
 
 
 class Improper(NumPyroDistribution):

@@ -74,7 +74,9 @@ def _of_flax(network: Network, module: object, lifted: Mapping[str, Any]) -> Cal
 
     own, rebuild = _nnx_parts(module)
     _verify_lifted(network, own, lifted)
-    rest = {n: p for n, p in own.items() if n not in lifted} if lifted else nnx.to_pure_dict(nnx.state(module, nnx.Param))
+    rest: Mapping[str, Any] = {n: p for n, p in own.items() if n not in lifted}
+    if not lifted:
+        rest = nnx.to_pure_dict(nnx.state(module, nnx.Param))
     state = _nnx_state(module)
 
     def register() -> tuple[Mapping[str, Any], dict[str, Any]]:
