@@ -9,7 +9,7 @@ import numpy as np
 from .. import constraints as records
 from ..arrays import differs_between_lanes, namespace
 from ..constraints import reasons
-from ..errors import StanDataError, StanFatalError, StanIndexError, StanReject
+from ..errors import StanDataError, StanFatalError, StanIndexError, StanReject, StanUnsupportedError
 from ..lanes.calls import combine_events, lane_terms
 from ..lanes.values import Lanes, agreed, first
 from ..rejection import refuse, refuse_here
@@ -208,6 +208,32 @@ def check_value(name: str, given: Sequence[int], declared: Sequence[int]) -> Non
     """
     if tuple(given) != tuple(declared):
         raise StanDataError(f"{name} is declared with sizes {tuple(declared)}, its value has {tuple(given)}", name)
+
+
+def check_computed(name: str, computed: object, given: object) -> None:
+    """A transformed parameter is what the program computes of the parameters: a value that a handler gives says the same.
+
+    Draws hold transformed parameters beside parameters, rounded, perhaps, as files have them.
+
+    Raises:
+        StanUnsupportedError: for another value, which would stand in the trace and change nothing.
+    """
+    own, other = _known(computed), _known(given)
+    if other is None or own is not None and _is_about(own, other):
+        return
+    told = f"{name} is a transformed parameter, which the program computes"
+    raise StanUnsupportedError(f"{told}: no handler can give it another value; give its parameters theirs")
+
+
+def _is_about(own: np.ndarray, other: np.ndarray) -> bool:
+    """Whether a value is the other one but for rounding, where that is finite."""
+    try:
+        other = np.broadcast_to(other, np.shape(own))
+    except ValueError:
+        return False
+    finite = np.isfinite(own)
+    size = np.abs(own[finite]).max(initial=0.0)
+    return bool(np.allclose(other[finite], own[finite], rtol=1e-3, atol=1e-3 * size))
 
 
 def violation(name: str, value: object, kind: str | None, bounds: Mapping[str, object]) -> StanReject:

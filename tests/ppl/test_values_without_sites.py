@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import stanimport
 from stanlib.errors import StanUnsupportedError
@@ -136,3 +137,90 @@ def test_samples_of_predictive(source, name, shape, x64):
     module, inputs = stanimport.loads(source), {"N": 3, "y": Y} if source == MIXED else {}
     with pytest.raises(StanUnsupportedError, match=f"^{name} (is summed out|has no site)"):
         Predictive(module.model, {name: np.ones(shape), "m": np.zeros(4)})(jax.random.PRNGKey(0), **inputs)
+
+
+COMPUTING = """
+    data { int N; vector[N] y; }
+    parameters { real mu; }
+    transformed parameters { real d = 2 * mu; vector[2] e = [mu, d]'; }
+    model { mu ~ normal(0, 5); y ~ normal(d, 1); }
+"""
+OF_COMPUTING = {"N": 2, "y": [1.0, 2.0]}
+OTHERS = {"d": 3.0, "e": [0.3, 0.7]}
+
+
+def numpyro_density(handler, given, prefix=""):
+    """The log density of the program under a handler that gives values, at mu = 0.3."""
+    from numpyro import handlers
+    from numpyro.infer.util import log_density
+
+    model = stanimport.loads(COMPUTING).model
+    model = handlers.scope(model, prefix=prefix) if prefix else model
+    site = f"{prefix}/" if prefix else ""
+    given = {f"{site}{name}": np.asarray(value) for name, value in given.items()}
+    changed = getattr(handlers, handler)(model, data=given)
+    return float(log_density(changed, (), OF_COMPUTING, {f"{site}mu": 0.3})[0])
+
+
+def pyro_density(handler, given):
+    import torch
+    from pyro import poutine
+
+    model = stanimport.loads(COMPUTING, backend="pyro").model
+    changed = getattr(poutine, handler)(model, data={k: torch.as_tensor(v) for k, v in given.items()})
+    return float(poutine.trace(poutine.condition(changed, data={"mu": torch.tensor(0.3)}))
+                 .get_trace(**OF_COMPUTING).log_prob_sum())  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_transformed_parameters_have_no_other_value(name, x64, torch_double):
+    """The trace had it, and the density was that of what the program computes."""
+    for handler in ("substitute", "condition", "do"):
+        for prefix in ("", "here"):
+            with pytest.raises(StanUnsupportedError, match=f"{name} is a transformed parameter, which the program"):
+                numpyro_density(handler, {name: OTHERS[name]}, prefix)
+    for handler in ("condition", "do"):
+        with pytest.raises(StanUnsupportedError, match=f"{name} is a transformed parameter, which the program"):
+            pyro_density(handler, {name: OTHERS[name]})
+
+
+def test_draws_hold_transformed_parameters(x64, torch_double):
+    """As files have them, with six digits."""
+    draw, expected = {"d": 0.600001, "e": [0.3, 0.599999]}, stats.norm(0, 5).logpdf(0.3)
+    expected += stats.norm(0.6, 1).logpdf(OF_COMPUTING["y"]).sum()
+    for handler in ("substitute", "condition"):
+        assert numpyro_density(handler, draw) == pytest.approx(expected)
+    assert pyro_density("condition", draw) == pytest.approx(expected)
+
+
+def test_samplers_take_no_fixed_transformed_parameter(x64):
+    import jax
+    from numpyro import handlers
+    from numpyro.infer import MCMC, NUTS
+
+    model = handlers.substitute(stanimport.loads(COMPUTING).model, data={"d": 3.0})
+    with pytest.raises(StanUnsupportedError, match="d is a transformed parameter"):
+        MCMC(NUTS(model), num_warmup=1, num_samples=1, progress_bar=False).run(jax.random.PRNGKey(0), **OF_COMPUTING)
+
+
+def test_predictions_and_likelihoods_take_draws_with_transformed_parameters(x64, torch_double):
+    """Of other data, too, for which the program would compute others."""
+    import jax
+    from numpyro.infer import MCMC, NUTS, Predictive, log_likelihood
+    from pyro import infer
+
+    model = stanimport.loads(COMPUTING).model
+    mcmc = MCMC(NUTS(model), num_warmup=50, num_samples=20, progress_bar=False)
+    mcmc.run(jax.random.PRNGKey(0), **OF_COMPUTING)
+    draws = mcmc.get_samples()
+    assert draws["e"].shape == (20, 2)
+    found = log_likelihood(model, draws, **OF_COMPUTING)["y"]
+    means = 2 * np.asarray(draws["mu"])[:, None]
+    np.testing.assert_allclose(found, stats.norm.logpdf(OF_COMPUTING["y"], means, 1))
+    drawn = Predictive(model, draws, exclude_deterministic=False)(jax.random.PRNGKey(1), N=3, y=None)
+    assert drawn["y"].shape == (20, 3)
+    given = {name: torch_double.as_tensor(np.array(v)) for name, v in {**draws, "d": draws["d"] + 9}.items()}
+    other = stanimport.loads(COMPUTING, backend="pyro").model
+    for parallel in (False, True):
+        made = infer.Predictive(other, given, return_sites=["y"], parallel=parallel)(N=3, y=None)["y"]
+        assert made.shape == (20, 3) and abs(made.mean() - means.mean()) < 2

@@ -37,6 +37,7 @@ from ..declared_domains import check_domain
 from ..laws import placed, take_up
 from ..values import (  # noqa: F401
     array,
+    check_computed,
     copy,
     fatal_error,
     fit,
@@ -79,6 +80,7 @@ from .sites import (  # noqa: F401
     latent,
     observed,
     observed_terms,
+    unheeded,
     weighted,
 )  # fmt: skip
 from .states import UNSET
@@ -325,12 +327,20 @@ def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = N
 
 
 def deterministic(name: str, value: object) -> None:
-    """A transformed parameter, recorded under its Stan name."""
+    """A transformed parameter, recorded under its Stan name.
+
+    Raises:
+        StanUnsupportedError: where a handler gives it another value, though no predictions are asked for.
+    """
     if isinstance(value, tuple):
         for i, item in enumerate(value):
             deterministic(f"{name}.{i + 1}", item)
-    else:
-        numpyro.deterministic(name, jnp.asarray(value))
+        return
+    computed = jnp.asarray(value)
+    taken = numpyro.deterministic(name, computed)
+    if not is_predicting():
+        for given in unheeded(name) if taken is computed else (taken,):
+            check_computed(name, computed, given)
 
 
 def log_prob(distribution: Any, value: Any) -> Any:

@@ -130,6 +130,17 @@ def given_names(without_sites: Sequence[str] = ()) -> set[str]:
     return names
 
 
+def unheeded(name: str) -> list[object]:
+    """What `condition` and `do` give a deterministic site, which take no notice of those."""
+    found = []
+    for handler in reversed(numpyro.primitives._PYRO_STACK):
+        if isinstance(handler, scope) and "deterministic" not in handler.hide_types:
+            name = f"{handler.prefix}{handler.divider}{name}"
+        elif isinstance(handler, (condition, do)) and name in (handler.data or ()):
+            found.append(handler.data[name])
+    return found
+
+
 def _gives(handler: object, name: str) -> bool:
     """Whether a function of a handler gives a value by the name alone; those that start samplers need a law."""
     function = getattr(handler, "substitute_fn", None) or getattr(handler, "condition_fn", None)

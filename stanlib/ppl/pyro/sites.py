@@ -27,7 +27,7 @@ from ...drawn import note, note_observed
 from ...errors import StanError, StanUnsupportedError
 from ...sites import REJECTED
 from ..laws import keep_checks, unsuited
-from ..values import check_value
+from ..values import check_computed, check_value
 from .distributions import Drawn, of_shape
 from .improper import is_unconditioned
 from .particles import Laws, Plate, is_one_of_several, together
@@ -209,17 +209,39 @@ def _rejections(plate: Plate, flags: list[Any]) -> list[Any]:
 
 
 def deterministic(name: str, value: torch.Tensor) -> None:
-    """A quantity, recorded under its Stan name."""
+    """A quantity, recorded under its Stan name.
+
+    Raises:
+        StanUnsupportedError: where a handler gives it another value, though no predictions are asked for.
+    """
     if is_one_of_several():
         together(("deterministic", name), partial(_quantities, name), value, False)
     else:
-        pyro.deterministic(name, value)
+        _recorded(name, value, value.ndim)
+
+
+def _recorded(name: str, value: torch.Tensor, event: int) -> None:
+    taken = pyro.deterministic(name, value, event_dim=event)
+    if not is_predicting():
+        for given in _unheeded(name) if taken is value else (taken,):
+            check_computed(name, value, given)
+
+
+def _unheeded(name: str) -> list[object]:
+    """What `do` gives a deterministic site, of which it takes no notice."""
+    found = []
+    for handler in reversed(pyro.poutine.runtime._PYRO_STACK):
+        if isinstance(handler, ScopeMessenger):
+            name = f"{handler.prefix}/{name}"
+        elif isinstance(handler, DoMessenger) and name in handler.data:
+            found.append(handler.data[name])
+    return found
 
 
 def _quantities(name: str, plate: Plate, given: list[Any]) -> list[Any]:
     one = next(v for v in given if v is not None)
     unknown = torch.full_like(one, torch.nan)
-    pyro.deterministic(name, plate.stacked([unknown if v is None else v for v in given], 0), event_dim=one.ndim)
+    _recorded(name, plate.stacked([unknown if v is None else v for v in given], 0), one.ndim)
     return given
 
 
