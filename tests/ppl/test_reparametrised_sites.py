@@ -117,3 +117,58 @@ def test_initial_values_that_lack_a_parameter(x64):
     mcmc = MCMC(NUTS(model), num_warmup=1, num_samples=1, progress_bar=False)
     with pytest.raises(stanimport.StanError, match="b has no value.*line 1"):
         mcmc.run(jax.random.PRNGKey(0), init_params={"a": np.zeros(())})
+
+
+LOGNORMAL = "parameters { real mu; vector<lower=0>[3] s; } model { mu ~ normal(0, 1); s ~ lognormal(mu, %s); }"
+
+
+def automatic():
+    from pyro.infer.reparam import AutoReparam
+
+    return AutoReparam(centered=0.0)
+
+
+def by_transform():
+    from pyro.infer.reparam import LocScaleReparam, TransformReparam
+
+    return {"mu": LocScaleReparam(0.0), "s": TransformReparam(), "s_base": LocScaleReparam(0.0)}
+
+
+@pytest.mark.parametrize("config", [automatic, by_transform])
+def test_vectors_of_transformed_laws(config, torch_double):
+    """A bare AssertionError of Pyro's, for such vectors were no transformed law to it."""
+    from pyro import poutine
+
+    changed = poutine.reparam(stanimport.loads(LOGNORMAL % "0.8", backend="pyro").model, config=config())
+    given = {"mu_decentered": torch_double.tensor(MU), "s_base_decentered": torch_double.tensor(Z)}
+    trace = poutine.trace(poutine.condition(changed, data=given)).get_trace()
+    s = np.exp(MU + 0.8 * Z)
+    np.testing.assert_allclose(trace.nodes["s"]["value"], s, rtol=1e-12)
+    expected = stats.norm.logpdf(MU) + stats.lognorm(0.8, scale=math.exp(MU)).logpdf(s).sum()
+    expected += np.log(s).sum() + 3 * math.log(0.8)  # of s by the decentred vector
+    assert float(trace.log_prob_sum()) == pytest.approx(expected, rel=1e-12)
+
+
+def test_what_stan_rejects_of_vectors_of_transformed_laws(torch_double):
+    from pyro import poutine
+
+    changed = poutine.reparam(stanimport.loads(LOGNORMAL % "mu", backend="pyro").model, config=automatic())
+    given = {"mu_decentered": torch_double.tensor(-0.5), "s_base_decentered": torch_double.tensor(Z)}
+    assert float(poutine.trace(poutine.condition(changed, data=given)).get_trace().log_prob_sum()) == -math.inf
+
+
+def test_parameters_that_bound_others_under_unit_jacobians(torch_double):
+    """The transform of such a one remembers its last value, and Pyro asks it for one that keeps some."""
+    from pyro import poutine
+    from pyro.infer.reparam import HaarReparam
+
+    source = "parameters { vector<lower=0>[2] a; real<lower=a[1]> b; } model { a ~ exponential(1); b ~ normal(0, 2); }"
+    changed = poutine.reparam(stanimport.loads(source, backend="pyro").model, config={"a": HaarReparam(-1)})
+    haar = np.array([0.4, -0.2])
+    free = np.array([haar.sum(), haar[0] - haar[1]]) / math.sqrt(2)  # an orthogonal map of the unconstrained values
+    given = {"a_haar": torch_double.tensor(haar), "b": torch_double.tensor(9.0)}
+    trace = poutine.trace(poutine.condition(changed, data=given)).get_trace()
+    a = np.sort(trace.nodes["a"]["value"].numpy())
+    np.testing.assert_allclose(a, np.sort(np.exp(free)), rtol=1e-12)
+    expected = stats.expon.logpdf(a).sum() + np.log(a).sum() + stats.norm(0, 2).logpdf(9.0)
+    assert float(trace.log_prob_sum()) == pytest.approx(expected, rel=1e-12)

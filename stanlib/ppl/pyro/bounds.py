@@ -56,6 +56,10 @@ class RecordedTransform(Transform):
     def log_abs_det_jacobian(self, x: torch.Tensor, y: torch.Tensor) -> Any:
         return self.base.log_abs_det_jacobian(x, y)
 
+    def with_cache(self, cache_size: int = 1) -> RecordedTransform:
+        """The transform itself: what it has last given stands with the constraint."""
+        return self
+
     def forward_shape(self, shape: torch.Size) -> Any:
         return self.base.forward_shape(shape)
 

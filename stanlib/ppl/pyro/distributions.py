@@ -11,7 +11,7 @@ import torch
 from pyro.distributions import TorchDistribution
 from pyro.distributions.torch_distribution import ExpandedDistribution
 from pyro.distributions.util import is_validation_enabled
-from torch.distributions import constraints
+from torch.distributions import TransformedDistribution, constraints
 
 from ... import at_sight, places
 from ... import distribution as records
@@ -142,9 +142,15 @@ def _each(f: Any, arguments: Sequence[Any], mapped: Sequence[bool]) -> torch.Ten
     return torch.stack([torch.as_tensor(f(*lane)) for lane in lanes])
 
 
-def _expanded(self: object, batch_shape: object, _instance: object = None) -> object:
+def _expanded(self: Any, batch_shape: Any, _instance: object = None) -> object:
+    """The law of more entries, of one that is transformed as such a law itself: Pyro's TransformReparam asks for one."""
     native: Any = type(self).__base__
-    return _expanded_class(native)(self, torch.Size(batch_shape))
+    if not issubclass(native, TransformedDistribution):
+        return _expanded_class(native)(self, torch.Size(batch_shape))
+    made = type(self)(*(a.expand(batch_shape) for a in self.stan_arguments))
+    made.numbers, made.checks = self.numbers, self.checks
+    made.given = getattr(self, "given", made.stan_arguments)
+    return laws.alike(self, made)
 
 
 @cache
