@@ -54,8 +54,8 @@ def _factor(xp: Namespace, x: Array, order: Any, rows: int | None) -> tuple[Any,
     n = _size_of(xp.shape(x)[-1]) if rows is None else rows
     at = order(n)
     free = _placed(xp, x, n, at)
-    # the log of sqrt(1 - tanh(x)^2), without loss for large x; 0 outside the lower triangle
-    log_left = math.log(2.0) - xp.abs(free) - xp.log1p(xp.exp(-2.0 * xp.abs(free)))
+    # the log of sqrt(1 - tanh(x)^2), without loss for large x, and with its curvature at 0; 0 outside the triangle
+    log_left = math.log(2.0) - xp.logaddexp(free, -free)
     before = xp.cumsum(log_left, axis=-1) - log_left
     eye, _ = xp.convert((xp.eye(n), free))
     # the log derivative of tanh, and that of the scaling by what the entries before leave

@@ -23,8 +23,8 @@ class logistic:
 
     @staticmethod
     def lpdf(xp: Namespace, y: Real, mu: Real, sigma: Real) -> Array:
-        z = xp.abs(y - mu) / sigma
-        return -z - 2 * xp.log1p(xp.exp(-z)) - xp.log(sigma)
+        z = (y - mu) / sigma
+        return xp.log_expit(z) + xp.log_expit(-z) - xp.log(sigma)
 
     @staticmethod
     def cdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:

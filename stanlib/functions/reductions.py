@@ -88,11 +88,15 @@ def mean(xp: Namespace, x: Array) -> Array:
 
 
 def _variance(xp: Namespace, x: Array) -> Array:
-    """The mean is rounded: of nearly equal numbers the deviations from it have a mean too, and lose digits by it."""
+    """The mean is rounded: of nearly equal numbers the deviations from it have a mean too, and lose digits by it.
+
+    That of equal numbers, and what rounding makes negative, is 0, with the derivatives that it has.
+    """
     n = _count(xp, x)
     deviation = x - xp.sum(x) / n
     squares = xp.sum(deviation * deviation) - xp.square(xp.sum(deviation)) / n
-    return xp.where(_is_constant(xp, x) | (squares < 0), 0.0 * squares, squares) / (n - 1)
+    at_zero = squares - xp.stop_gradient(squares)
+    return xp.where(_is_constant(xp, x) | (squares < 0), at_zero, squares) / (n - 1)
 
 
 def _is_constant(xp: Namespace, x: Array) -> Array:

@@ -211,7 +211,7 @@ def check_value(name: str, given: Sequence[int], declared: Sequence[int]) -> Non
 
 
 def check_computed(name: str, computed: object, given: object) -> None:
-    """A transformed parameter is what the program computes of the parameters: a value that a handler gives says the same.
+    """A transformed parameter is what the program computes: a value that a handler gives says the same.
 
     Draws hold transformed parameters beside parameters, rounded, perhaps, as files have them.
 

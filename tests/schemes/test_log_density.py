@@ -121,8 +121,10 @@ def test_a_branch_that_uses_a_parameter_before_its_law_samples_it_first():
         assert found.lp == pytest.approx(expected, rel=1e-12)
 
 
-BOUNDED = "parameters { real m; real<lower=0, upper=5> r; vector<lower=-1, upper=1>[2] v; real<lower=2, upper=9> bare; }"
-OF_BOUNDED = BOUNDED + " model { m ~ normal(0, 1); r ~ exponential(exp(m)); target += normal_lpdf(v | m, 1); }"
+OF_BOUNDED = """
+    parameters { real m; real<lower=0, upper=5> r; vector<lower=-1, upper=1>[2] v; real<lower=2, upper=9> bare; }
+    model { m ~ normal(0, 1); r ~ exponential(exp(m)); target += normal_lpdf(v | m, 1); }
+"""
 
 
 @pytest.mark.parametrize("scheme", ["comprehensive", "mixed"])

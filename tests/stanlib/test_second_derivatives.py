@@ -1,4 +1,5 @@
 """Second derivatives are the differences of gradients: of every record on PyTorch, on JAX where it is given rules."""
+import jax
 import numpy as np
 import pytest
 import test_examples as examples
@@ -7,6 +8,7 @@ from compiled import direction, leaves
 from interpreted import traced
 from libraries import lift
 
+import stanimport
 from stanlib import registry
 from stanlib.errors import StanDerivativeError
 
@@ -108,3 +110,51 @@ def test_functions_with_first_derivatives_alone_say_so(symbol, x64):
 
     with pytest.raises(StanDerivativeError, match="first derivatives only"):
         jax.jvp(jax_slope(symbol), (0.0,), (1.0,))
+
+
+AT_CENTRES = {
+    "logistic_lpdf(x | 0.5, 2)": (0.5, -1 / 8), "variance([x, 1 - x, 0.5]')": (0.5, 2.0),
+    "variance([x, x]')": (0.5, 0.0),
+}  # fmt: skip
+
+
+def curvature(model, name, point, backend):
+    """The second derivative of a model's log density by one parameter, a number."""
+    if backend == "numpyro":
+        from numpyro.infer.util import log_density
+
+        return float(jax.hessian(lambda v: log_density(model, (), {}, {name: v})[0])(point))
+    import torch
+    from pyro import poutine
+
+    def density(v):
+        return poutine.trace(poutine.condition(model, data={name: v})).get_trace().log_prob_sum()
+
+    return float(torch.autograd.functional.hessian(density, torch.as_tensor(point)))
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("term", AT_CENTRES)
+def test_at_centres_of_symmetry(term, backend, x64, torch_double):
+    """Where an absolute value or a bound of 0 would have none."""
+    point, expected = AT_CENTRES[term]
+    model = stanimport.loads(f"parameters {{ real x; }} model {{ target += {term}; }}", backend=backend).model
+    assert curvature(model, "x", np.asarray(point), backend) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("kind, law", [("cholesky_factor_corr", "lkj_corr_cholesky"), ("corr_matrix", "lkj_corr")])
+def test_of_correlations_of_0(kind, law, backend, x64, torch_double):
+    """The density of z, whose tanh is the correlation r, is that of r times 1 - r^2: (1 - r^2)^2 for eta = 2."""
+    program = f"parameters {{ {kind}[2] L; }} model {{ L ~ {law}(2); }}"
+    module = stanimport.loads(program, backend=backend)
+    if backend == "numpyro":
+        from numpyro.infer.util import potential_energy
+
+        found = jax.hessian(lambda z: -potential_energy(module.model, (), {}, {"L": z}))(np.zeros(1))
+    else:
+        from pyro.infer.mcmc.util import initialize_model
+
+        _, potential, _, _ = initialize_model(module.model)
+        found = torch_double.autograd.functional.hessian(lambda z: -potential({"L": z}), torch_double.zeros(1))
+    np.testing.assert_allclose(np.asarray(found), [[-4.0]], rtol=1e-10)

@@ -17,11 +17,14 @@ from ...lifted import lifted_under
 from ...networks import Network
 from .network_advice import advising, changes_in_a_body
 
+Weights = Mapping[str, Any]
+Parts = dict[str, Any]  # arrays by their names, or such dicts
+Called = Callable[..., Any]
 SEPARATOR = "$params."  # between the name of a network and that of a parameter of its
 TRAINED = "run under numpyro.handlers.substitute with the parameters that SVI returned, or pass the network, {}=..."
 
 
-def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: Mapping[str, Any]) -> Any:
+def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: Weights) -> Any:
     """The output of a flax or equinox module whose lifted parameters have these values.
 
     Its other parameters are registered with NumPyro, so that inference trains them. A torch module that is handed
@@ -64,7 +67,7 @@ def _no_module(network: Network, module: object, library: str) -> StanError:
     return network.error(f"is a {kind}: {advice}")
 
 
-def _of_flax(network: Network, module: object, lifted: Mapping[str, Any]) -> Callable[..., Any]:
+def _of_flax(network: Network, module: object, lifted: Weights) -> Called:
     """What calls a flax module with its lifted parameters replaced, the others and its state registered.
 
     Its state, means of batches and counts of random keys, is what a step of a training leaves to the next one. Without
@@ -74,12 +77,12 @@ def _of_flax(network: Network, module: object, lifted: Mapping[str, Any]) -> Cal
 
     own, rebuild = _nnx_parts(module)
     _verify_lifted(network, own, lifted)
-    rest: Mapping[str, Any] = {n: p for n, p in own.items() if n not in lifted}
+    rest: Weights = {n: p for n, p in own.items() if n not in lifted}
     if not lifted:
         rest = nnx.to_pure_dict(nnx.state(module, nnx.Param))
     state = _nnx_state(module)
 
-    def register() -> tuple[Mapping[str, Any], dict[str, Any]]:
+    def register() -> tuple[Weights, Parts]:
         learned = numpyro.param(f"{network.name}$params", rest) if rest else {}
         return learned, mutable(f"{network.name}$state", {"state": state}) if state else {}
 
@@ -88,10 +91,10 @@ def _of_flax(network: Network, module: object, lifted: Mapping[str, Any]) -> Cal
     return partial(_called_with_state, network, made, held) if held else made
 
 
-def _of_equinox(network: Network, module: object, lifted: Mapping[str, Any]) -> Callable[..., Any]:
+def _of_equinox(network: Network, module: object, lifted: Weights) -> Called:
     """An equinox module with its lifted parameters replaced, the others registered."""
     if not lifted:
-        called: Callable[..., Any] = network.registered(
+        called: Called = network.registered(
             lambda: eqx_module(network.name, module), lambda: _is_trained(network)
         )
         return called
@@ -100,23 +103,23 @@ def _of_equinox(network: Network, module: object, lifted: Mapping[str, Any]) -> 
     rest = {n: p for n, p in own.items() if n not in lifted}
     register = partial(numpyro.param, f"{network.name}$params", rest)
     learned = network.registered(register, lambda: _is_trained(network)) if rest else {}
-    rebuilt: Callable[..., Any] = rebuild({**learned, **lifted})
+    rebuilt: Called = rebuild({**learned, **lifted})
     return rebuilt
 
 
-def _verify_lifted(network: Network, own: Mapping[str, Any], lifted: Mapping[str, Any]) -> None:
+def _verify_lifted(network: Network, own: Weights, lifted: Weights) -> None:
     network.verify_lifted({n: jnp.shape(p) for n, p in own.items()}, {n: jnp.shape(v) for n, v in lifted.items()})
 
 
-def _nnx_state(module: object) -> dict[str, Any]:
+def _nnx_state(module: object) -> Parts:
     """What a flax module has beside its parameters."""
     from flax import nnx
 
-    found: dict[str, Any] = nnx.to_pure_dict(nnx.state(module, nnx.Not(nnx.Param)))
+    found: Parts = nnx.to_pure_dict(nnx.state(module, nnx.Not(nnx.Param)))
     return found
 
 
-def _called_with_state(network: Network, module: Any, held: dict[str, Any], *arguments: jax.Array) -> Any:
+def _called_with_state(network: Network, module: Any, held: Parts, *arguments: jax.Array) -> Any:
     """The output of a flax module in the state that is held, which then is the one that the call leaves it in.
 
     Raises:
@@ -168,7 +171,7 @@ def _is_untrained(module: Any) -> bool:
     return type(module).__name__ == "Untrained" and _library(module.module) == "torch"
 
 
-def _nnx_parts(module: object) -> tuple[dict[str, Any], Any]:
+def _nnx_parts(module: object) -> tuple[Parts, Any]:
     """The parameters of a flax module by their dotted names, and a function that makes the module of such."""
     from flax import nnx
 
@@ -183,7 +186,7 @@ def _nnx_parts(module: object) -> tuple[dict[str, Any], Any]:
     return {n: values[path].get_value() for n, path in paths.items()}, rebuild
 
 
-def _nnx_states(module: object) -> tuple[dict[str, Any], Any]:
+def _nnx_states(module: object) -> tuple[Parts, Any]:
     """What a flax module keeps beside parameters and random keys, and a function that makes one with other values."""
     from flax import nnx
 
@@ -205,10 +208,10 @@ def _nnx_keys(module: object) -> set[str]:
     return {".".join(map(str, path)) for path, _ in nnx.to_flat_state(nnx.state(module, nnx.RngState))}
 
 
-def weights_of(module: object) -> dict[str, Any]:
+def weights_of(module: object) -> Parts:
     """The weights of a module by their dotted names, and what it keeps beside them, as means of batches."""
     if torchs := _torchs(module):
-        found: dict[str, Any] = torchs.weights_of(own(module))
+        found: Parts = torchs.weights_of(own(module))
         return found
     if _library(module) == "flax":
         return _nnx_parts(module)[0] | _nnx_states(module)[0]
@@ -238,7 +241,7 @@ def with_weights(module: Any, weights: Any) -> Any:
     return _nnx_states(made)[1]({n: flat[n] for n in states if n in flat}) if states else made
 
 
-def flat_weights(weights: object) -> dict[str, Any]:
+def flat_weights(weights: object) -> Parts:
     """Weights by their dotted names."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(weights)
     return {".".join(map(_part, path)): leaf for path, leaf in leaves}
@@ -249,7 +252,7 @@ def _part(key: object) -> str:
     return str(next(getattr(key, a) for a in ("name", "idx", "key") if hasattr(key, a)))
 
 
-def _equinox_parts(module: object) -> tuple[dict[str, Any], Any]:
+def _equinox_parts(module: object) -> tuple[Parts, Any]:
     """The arrays of an equinox module by their dotted names, and a function that makes the module of such."""
     import equinox
 

@@ -143,7 +143,7 @@ def _each(f: Any, arguments: Sequence[Any], mapped: Sequence[bool]) -> torch.Ten
 
 
 def _expanded(self: Any, batch_shape: Any, _instance: object = None) -> object:
-    """The law of more entries, of one that is transformed as such a law itself: Pyro's TransformReparam asks for one."""
+    """The law of more entries; of one that is transformed such a law itself, as Pyro's TransformReparam asks."""
     native: Any = type(self).__base__
     if not issubclass(native, TransformedDistribution):
         return _expanded_class(native)(self, torch.Size(batch_shape))
