@@ -146,6 +146,35 @@ def test_laws_that_depend_on_one_another_are_told(case):
         stanimport.sbc(stanimport.loads(program), given, simulations=2, seed=1)
 
 
+@pytest.mark.parametrize("data", [{"T": 4}, {"T": 4, "y": [9.0, 8, 7, 6]}])
+def test_states_that_are_discrete_parameters(data):
+    program = """data { int T; vector[T] y; } parameters { array[T] int<lower=1, upper=2> z; real<lower=0, upper=1> b; }
+    model { z ~ categorical([0.3, 0.7]'); y[1] ~ normal(0, 1);
+            for (t in 2:T) y[t] ~ normal(9 * z[t] + b * y[t - 1], 1); }"""
+    made = drawn(program, data)
+    is_law(made["y"][:, 1:] - 9 * made["z"][:, 1:] - made["b"][:, None] * made["y"][:, :-1], stats.norm.cdf)
+    assert abs((made["z"] == 2).mean() - 0.7) < 0.02
+
+
+def test_priors_that_depend_on_observations_are_told():
+    program = """data { int T; vector[T] y; } parameters { array[T] int<lower=0, upper=1> z; }
+    model { z[1] ~ bernoulli(0.5); for (t in 2:T) z[t] ~ bernoulli_logit(3 * y[t - 1]);
+            y ~ normal(6 * to_vector(z) - 3, 1); }"""
+    with pytest.raises(stanimport.StanDataError, match="the draws from the prior.* depend on y"):
+        drawn(program, {"T": 3})
+    with pytest.warns(ReplicationWarning, match="from the prior are given the data that are there: they depend on y"):
+        made = drawn(program, {"T": 3, "y": [-9.0, 9, 9]})
+    np.testing.assert_allclose(made["z"].mean(axis=0), [0.5, 0, 1], atol=0.05)
+
+
+@pytest.mark.parametrize("data", [{"T": 3}, {"T": 3, "y": [9.0, 8, 7]}])
+def test_programs_without_parameters(data):
+    for law in ("y ~ normal(0, 1);", "y[1] ~ normal(0, 1); for (t in 2:T) y[t] ~ normal(y[t - 1], 1);"):
+        y = drawn(f"data {{ int T; vector[T] y; }} model {{ {law} }}", data)["y"]
+        is_law(np.diff(y) if "T)" in law else y, stats.norm.cdf)
+        assert y.shape == (MADE, 3)
+
+
 def test_predictions_of_a_fit_carry_on_from_their_own_values():
     module = stanimport.loads(NORMAL.format("vector[T] y;", SERIES["a loop"]))
     fit = stanimport.generate_quantities(module, {"T": 2, "y": [1.0, 50]}, previous_fit={"m": np.full(MADE, 1.5)})

@@ -17,7 +17,7 @@ from stanlib.unknown_outcomes import finite_symbols
 from ..density.quantities import Batched
 from ..precision import random_keys
 from .positions import assembled
-from .replications import Arrays, Replicator, drawn_by, of_one
+from .replications import Arrays, Replicator, drawn_by, flat_draws, of_one
 
 PROBES = 64  # draws for which other values are tried in the places of the rest
 CIRCLE = "its laws depend on their own outcomes, or on one another's in a circle"
@@ -86,9 +86,9 @@ class _Passes:
         self.inputs = {n: np.asarray(replicator.posterior.inputs[n]) for n in names}
         self.pieces = {s: (v, at) for s, (v, at) in replicator.pieces.items() if v in names}
         self.is_observed = {n: self._observed(n) for n in names}
-        values = {n: v.reshape(-1, *v.shape[2:]) for n, v in replicator.posterior.of_draws(draws).items()}
+        values = flat_draws(replicator.posterior, draws)
         own = {n: v.reshape(-1, *v.shape[2:]) for n, v in discrete.items()}
-        count = len(next(iter(values.values()))) if values else 0
+        count = len(next(iter(values.values())))
         self.count = max(count, PROBES)
         chosen = np.arange(self.count) % count
         self.given = tuple({n: v[chosen] for n, v in group.items()} for group in (values, own))

@@ -45,14 +45,20 @@ def over_draws(
     data, in the places of the posterior's.
     """
     chains, count = next((v.shape[:2] for v in draws.values()), (1, 0))
-    flat = {n: v.reshape(chains * count, *v.shape[2:]) for n, v in posterior.of_draws(draws).items()}
-
+    flat = flat_draws(posterior, draws)
     values, moved = ({n: v.reshape(chains * count, *v.shape[2:]) for n, v in (own or {}).items()}
                      for own in (discrete, outcomes))  # fmt: skip
     first = tuple({n: np.zeros(v.shape[1:], v.dtype) for n, v in own.items()} for own in (flat, values, moved))
     run = Batched(of_one(posterior, function), first, chains * count)
     made = run(random_keys(seed, stream, count=chains * count), (flat, values, moved))
     return {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}
+
+
+def flat_draws(posterior: Posterior, draws: Arrays) -> dict[str, np.ndarray]:
+    """Draws of the parameters, those of one chain behind those of another; of no parameter, a number for each."""
+    shape = next((v.shape[:2] for v in draws.values()), (1, 0))
+    flat = {n: v.reshape(-1, *v.shape[2:]) for n, v in posterior.of_draws(draws).items()}
+    return flat or {"": np.zeros(shape[0] * shape[1])}
 
 
 def of_one(

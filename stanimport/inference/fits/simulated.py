@@ -1,7 +1,7 @@
 """`prior_predictive`: draws from the prior, and of the data that a model observes."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, SupportsIndex
 
 import jax.numpy as jnp
@@ -13,6 +13,7 @@ from stanlib.rejection import gathering
 from stanlib.sites import REJECTED
 from stanlib.unknown_outcomes import unknown_outcomes
 
+from ...errors import warn
 from .. import options, tuples
 from ..density.posterior import Posterior, condition
 from ..io.data import read_data
@@ -30,7 +31,7 @@ from .predictions import (
     predicted,
 )
 from .prior_draws import PriorDraws, of_one_prior, prior_draws
-from .replications import Arrays, Trace, over_draws
+from .replications import Arrays, ReplicationWarning, Trace, over_draws
 
 __all__ = ["prior_predictive"]
 AT_TOP = ["prior_predictive"]
@@ -94,9 +95,13 @@ def _from_prior(
     with unknown_outcomes(bool(lacking)):
         posterior = StoodIn(drawing, given, lacking, seed).posterior
         drawn = prior_draws(posterior, draws, seed)
-        observed = _observed_among(posterior, given, lacking, drawn, seed) if alone or lacking else []
+        observed = _observed_among(posterior, given, lacking, drawn, seed)
+        if not alone:
+            _warn_of_priors_given(posterior, observed)
         names = [*lacking, *observed] if alone else lacking
         rejects_by_them = _is_rejected_by(posterior, names, drawn)
+        if not drawn.parameters:  # their number stands with these
+            drawn = drawn._replace(parameters={"": np.zeros((1, draws))})
         posterior = _telling_apart(module, posterior, given, lacking, seed)
         made = predicted(posterior, "prior", drawn.parameters, lacking, seed, drawn.discrete)
         if rejects_by_them:
@@ -117,6 +122,13 @@ def _observed_among(
     return sorted(observed & given.keys())
 
 
+def _warn_of_priors_given(posterior: Posterior, observed: Sequence[str]) -> None:
+    """Tell of parameters whose laws depend on what is observed, otherwise than by transformed data, which are given."""
+    if observed and depend(posterior, {*observed}, _of_prior_alone(posterior), KEY, np.zeros(())):
+        told = f"draws from the prior are given the data that are there: they depend on {' and '.join(observed)}"
+        warn(told, ReplicationWarning)
+
+
 def _telling_apart(
     module: Module, posterior: Posterior, given: Mapping[str, object], lacking: Sequence[str], seed: int
 ) -> Posterior:  # fmt: skip
@@ -131,16 +143,18 @@ def _is_rejected_by(posterior: Posterior, names: Sequence[str], drawn: PriorDraw
     Raises:
         DependsOnDataError: where draws depend on these otherwise, or some are rejected whatever is drawn of the data.
     """
-    unknown, of_prior = {*names, *computed_from(posterior.module, names)}, of_one_prior(posterior)
-
-    def alone(key: object, at: object) -> dict[str, Any]:
-        return {n: v for n, v in of_prior(key, at).items() if n != REJECTED}
-
-    if not names or not depend(posterior, unknown, of_prior, KEY, np.zeros(())):
+    unknown = {*names, *computed_from(posterior.module, names)}
+    if not names or not depend(posterior, unknown, of_one_prior(posterior), KEY, np.zeros(())):
         return False
-    if drawn.in_place or depend(posterior, unknown, alone, KEY, np.zeros(())):
+    if drawn.in_place or depend(posterior, unknown, _of_prior_alone(posterior), KEY, np.zeros(())):
         raise _prior_depends(names)
     return True
+
+
+def _of_prior_alone(posterior: Posterior) -> Callable[[object, object], dict[str, Any]]:
+    """One draw from the prior by a key, without whether the program rejects it."""
+    of_prior = of_one_prior(posterior)
+    return lambda key, at: {n: v for n, v in of_prior(key, at).items() if n != REJECTED}
 
 
 def _require_none_rejected(
