@@ -8,12 +8,14 @@ from typing import NamedTuple
 class Unobserved(NamedTuple):
     """A statement by its line, and the data of which it adds something to the target.
 
-    `is_constant` is true where that is made of data alone, the same in every draw.
+    `is_constant` is true where that is made of data alone, the same in every draw, `is_beside` where it is one log
+    density of several data for each observation, which stands under the name of another one or of none.
     """
 
     line: int
     data: tuple[str, ...]
     is_constant: bool = False
+    is_beside: bool = False
 
 
 class Observations(NamedTuple):

@@ -17,7 +17,8 @@ from stanlib.types import is_discrete
 from ..ir import gprob, typed
 from ..ir.fresh import Fresh, stem
 from ..ir.gprob import is_density
-from ..ir.uses import is_units
+from ..ir.provenance import Provenance
+from ..ir.uses import depending, is_units, mentions
 from .censored import of_censored
 from .decided import of_known_value
 from .entries import of_observations
@@ -114,6 +115,15 @@ class _Effects:
     def likelihoods(self) -> Likelihoods:
         return Likelihoods(self.body, self.data, self.parameters, self._is_density)
 
+    @cached_property
+    def dynamic(self) -> set[str]:
+        """The variables that may depend on parameters."""
+        return depending(self.body, set(self.parameters))
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        return Provenance(self.body, self.data.keys())
+
     def statements(self, block: Sequence[gprob.Stmt]) -> Stmts:
         return tuple(map_statements(block, self._statement))
 
@@ -142,7 +152,7 @@ class _Effects:
             every = before = (known,)
         named = next((root(y) for y in every if root(y) in self.data), None)
         if named is None or before is None:
-            return gprob.Factor(s.span, self.names.site("target__term"), s.value)
+            return self._computed(s) or gprob.Factor(s.span, self.names.site("target__term"), s.value)
         site = self.names.site(self.data[named])
         if is_density(value) and root(value.arguments[0]) == named:
             law = gprob.Distribution(value.function.distribution.name, value.function, value.arguments[1:])
@@ -156,10 +166,22 @@ class _Effects:
         if not self._is_own(call):
             return None
         value, *arguments = call.arguments
-        if root(value) not in self.data:
+        if root(value) not in self.data and not self._is_computed(value):
             return None
         law = gprob.Distribution(self.densities[call.function], call.function, tuple(arguments))
         return gprob.Observe(s.span, self.names.site(self._name(value)), law, value)
+
+    def _computed(self, s: typed.Increment) -> gprob.Stmt | None:
+        """An increment that is a density of what several data make, as the observation that `~` makes of it."""
+        if not is_density(s.value) or not self._is_computed(s.value.arguments[0]):
+            return None
+        value, *arguments = s.value.arguments
+        law = gprob.Distribution(s.value.function.distribution.name, s.value.function, tuple(arguments))
+        return gprob.Observe(s.span, self.names.site(self._name(value)), law, value)
+
+    def _is_computed(self, outcome: gprob.Expr) -> bool:
+        """Whether an outcome is made of data alone, where these are told apart."""
+        return self.censored and not mentions(outcome, self.dynamic) and bool(self.provenance.of(outcome))
 
     def _is_density(self, e: object) -> TypeGuard[gprob.Apply | gprob.CallUser]:
         return is_density(e) or self._is_own(e)

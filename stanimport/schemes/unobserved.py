@@ -12,6 +12,7 @@ from ..ir.uses import (
     breaks,
     depending,
     is_density_of,
+    is_of_several,
     is_tail,
     leaves,
     mentions,
@@ -91,12 +92,18 @@ class _Statements:
         if not found and isinstance(s, gprob.Factor) and not outcomes(s):
             found = self.cut_off(s.value, path)
         if not found and isinstance(s, gprob.Factor) and not any(map(names_in, outcomes(s))):
-            found = self.under(path) or (set() if s.jacobian else self.repeated.of(s.value, path))
+            found = self.under(s.value, path) or (set() if s.jacobian else self.repeated.of(s.value, path))
         if not found and reads_target:
             found = {n for n in self.names if self.names[n] in self.sites}
         names = sorted(self.names[n] for n in found)
         if names:
-            yield Unobserved(s.span.in_main().line, tuple(names))
+            yield Unobserved(s.span.in_main().line, tuple(names), is_beside=self.is_beside(s, path))
+
+    def is_beside(self, s: gprob.Observe | gprob.Factor | gprob.Bind, path: Sequence[gprob.Stmt]) -> bool:
+        """Whether a statement adds one log density for each observation, of several data together."""
+        if not isinstance(s, gprob.Factor) or self.reads_target(s) or is_of_several(s):
+            return False
+        return not any(map(self.adds_up, path)) and bool(self.beside(s))
 
     def constant(self, s: gprob.Observe | gprob.Factor | gprob.Bind) -> list[str]:
         """The outcomes of which a statement adds what no parameter changes: `log(y) ~ ...; target += -sum(log(y));`.
@@ -132,11 +139,12 @@ class _Statements:
             return found if found or self.sites & {*self.names.values()} else self.mentioned(e)
         return {n for d in self.known.reached(e) if is_density_of(d) for n in self.known.of(d.arguments[0])}
 
-    def under(self, path: Sequence[gprob.Stmt]) -> set[str]:
-        """The data of each iteration that decide whether a statement is reached: `if (k[n] > 0) target += lq;`."""
-        loops = {t.name for t in path if isinstance(t, (gprob.For, gprob.ForEach))}
-        conditions = (t.condition for t in path if isinstance(t, gprob.If) and mentions(t.condition, loops))
-        return {n for c in conditions for n in self.known.of(c)}
+    def under(self, e: gprob.Expr, path: Sequence[gprob.Stmt]) -> set[str]:
+        """The data of each iteration that decide whether a value is added, or which: `if (k[n] > 0) target += lq;`."""
+        loops = depending(path[:1], {t.name for t in path if isinstance(t, (gprob.For, gprob.ForEach))})
+        choices = (*path, *(n for n in traversal.walk(e) if isinstance(n, gprob.Cond)))
+        conditions = (t.condition for t in choices if isinstance(t, (gprob.If, gprob.Cond)))
+        return {n for c in conditions if mentions(c, loops) for n in self.known.of(c)}
 
     def deciding(self, e: gprob.Expr) -> set[str]:
         """The data that decide which values its variables have, as what is counted: `if (k[n] == 0) zeros += 1;`."""

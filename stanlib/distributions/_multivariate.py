@@ -54,10 +54,12 @@ def _is_factor(xp: Namespace, m: Array) -> Array:
 
 
 def _matrices(description: str, test: Callable[..., object], region: Any = None) -> Domain:
-    """A domain of square matrices; sizes are checked apart."""
+    """A domain of square matrices, those of all iterations of a loop behind each other; sizes are checked apart."""
 
     def inside(xp: Namespace, m: Array) -> Array:
-        rows, columns = xp.shape(m)
+        *outer, rows, columns = xp.shape(m)
+        if outer:
+            return xp.stack([inside(xp, one) for one in m]) if outer[0] else xp.asarray(True)
         return xp.asarray(rows == 0 or rows != columns or test(xp, m))
 
     return Domain(description, inside, region=region)

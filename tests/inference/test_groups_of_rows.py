@@ -132,3 +132,44 @@ def test_fits_that_fail_warn_of_no_numbers():
         left = stanimport.leave_groups_out(program, {"N": 6, "o": [6, 5, 4, 3, 2, 1], "y": Y}, GROUP, size="N", seed=1,
                                            sampling={"chains": 2, "iter_warmup": 50, "iter_sampling": 50})  # fmt: skip
     assert list(left.by_group) == [1] and np.isnan(left.se) and not left.fits[2]
+
+
+COUNTS = np.array([0, 2, 0, 1, 3, 0, 0, 1, 0])
+THIRDS = np.array([1, 1, 1, 2, 2, 2, 3, 3, 3])
+RATES = np.linspace(1e-3, 15, 6001)
+DECIDED = {
+    "zero-inflated": ("if (k[{0}] == 0) target += log_mix(0.3, 0, poisson_lpmf(0 | r)); "
+                      "else target += log(0.7) + poisson_lpmf(k[{0}] | r);", np.log(0.3 + 0.7 * np.exp(-RATES)),
+                      np.log(0.7) + stats.poisson.logpmf(COUNTS[:, None], RATES)),
+    "hurdles": ("if (k[{0}] == 0) target += bernoulli_lpmf(1 | r / (1 + r)); else target += "
+                "bernoulli_lpmf(0 | r / (1 + r)) + poisson_lpmf(k[{0}] | r) - poisson_lccdf(0 | r);",
+                np.log(RATES / (1 + RATES)), -np.log1p(RATES) + stats.poisson.logpmf(COUNTS[:, None], RATES)
+                - np.log1p(-np.exp(-RATES))),
+}  # fmt: skip
+
+
+def without(body, place, **options):
+    """The program of counts with a body for each row, at a place, refitted without each third of them."""
+    module = stanimport.loads(f"""
+        data {{ int N; array[N] int k; }} parameters {{ real<lower=0> r; }}
+        model {{ r ~ gamma(2, 1); for (n in 1:N) {{ {body.format(place)} }} }}
+    """)
+    return stanimport.leave_groups_out(module, {"N": 9, "k": COUNTS}, THIRDS, size="N", seed=1, sampling=options)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("case", DECIDED)
+def test_equal_counts_that_decide_are_left_out_with_their_rows(case):
+    """By quadrature over the rate."""
+    body, of_none, of_some = DECIDED[case]
+    terms = np.where(COUNTS[:, None] == 0, of_none, of_some)
+    prior = RATES * np.exp(-RATES)
+    every = np.log((np.exp(terms.sum(axis=0)) * prior).sum())
+    expected = [every - np.log((np.exp(terms[THIRDS != k].sum(axis=0)) * prior).sum()) for k in (1, 2, 3)]
+    left = without(body, "n", chains=2, iter_sampling=2000)
+    np.testing.assert_allclose(list(left.by_group.values()), expected, atol=0.1)
+
+
+def test_equal_counts_in_another_order_are_refused():
+    with pytest.raises(stanimport.StanError, match="the log density of k is not known for every row"):
+        without(DECIDED["zero-inflated"][0], "N + 1 - n", chains=1, iter_warmup=50, iter_sampling=20)

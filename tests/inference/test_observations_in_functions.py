@@ -108,6 +108,11 @@ MISSING = {
     "by a function, beside the target so far": ("for (n in 1:N) target += one(y[n], a, 9 + 0 * target());", {"y"}),
     "what is counted": ("real high = 0; for (n in 1:N) if (y[n] > 1) high += 1; target += -high * a;", {"y"}),
     "what the data of a row decide": ("for (n in 1:N) if (y[n] > 1) target += -a;", {"y"}),
+    "the same, over an array of places": ("for (n in seq) if (y[n] > 1) target += normal_lpdf(1 | a, 2); "
+                                          "else target += normal_lpdf(0 | a, 2);", {"y"}),
+    "the same, at a place that is kept": ("for (i in 1:N) { int n = seq[i]; if (y[n] > 1) target += -a; }", {"y"}),
+    "the same, as a value": ("for (n in 1:N) target += y[n] > 1 ? normal_lpdf(1 | a, 2) : normal_lpdf(0 | a, 2);",
+                             {"y"}),
     "the target so far": ("target += -0.5 * target();", {"z"}),
     "the same, by way of a variable": ("real so_far = target(); a ~ normal(so_far, 1); target += -so_far;", {"z"}),
     "so far": ("real lp = 0; for (n in 1:N) { lp += normal_lpdf(y[n] | a, 2); target += lp; }", {"y"}),

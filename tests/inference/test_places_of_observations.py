@@ -134,3 +134,61 @@ def test_expressions_of_other_numbers_keep_their_order():
     computed = (numbers - numbers.mean()) / numbers.std(ddof=1)
     np.testing.assert_allclose(found["y0"].values[0], stats.norm.logpdf(computed, A[:, None], 1), rtol=1e-10)
     np.testing.assert_allclose(found["y1"].values[0], stats.norm.logpdf(Y / Y.sum(), A[:, None], 1), rtol=1e-10)
+
+
+COUNTS, ROWS = np.array([0, 2, 0, 1]), np.array([[0, 2], [1, 0]])
+ZERO_INFLATED = ("if (k[{0}] == 0) target += log_mix(0.3, 0, poisson_log_lpmf(0 | a * x[{0}]));"
+                 " else target += log(0.7) + poisson_log_lpmf(k[{0}] | a * x[{0}]);")  # fmt: skip
+HURDLE = ("if (k[{0}] == 0) target += log(0.3 * exp(-square(a))); else target += log1m(0.3 * exp(-square(a))) + "
+          "poisson_log_lpmf(k[{0}] | a * x[{0}]) - poisson_lccdf(0 | exp(a * x[{0}]));")  # fmt: skip
+
+
+def of_zero_inflated(k, rates):
+    return np.where(k == 0, np.log(0.3 + 0.7 * np.exp(-rates)), np.log(0.7) + stats.poisson.logpmf(k, rates))
+
+
+def of_hurdles(k, rates):
+    share = (0.3 * np.exp(-np.square(A)))[:, None]
+    above = np.log1p(-share) + stats.poisson.logpmf(k, rates) - stats.poisson.logsf(0, rates)
+    return np.where(k == 0, np.log(share), above)
+
+
+def of_counts(body, k, x):
+    """The log likelihood of counts by a body, and what is told of it."""
+    declared = "array[2, 2] int k; matrix[2, 2] x;" if k.ndim > 1 else "array[4] int k; vector[4] x;"
+    module = stanimport.loads(f"data {{ {declared} array[4] int o; }} parameters {{ real a; }} model {{ {body} }}")
+    fit = stanimport.generate_quantities(module, {"k": k, "x": x, "o": ORDER}, previous_fit={"a": A})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        terms = fit.to_arviz(posterior_predictive=False, prior=False)["log_likelihood"]["k"].values[0]
+    return terms, [str(w.message) for w in caught if issubclass(w.category, LikelihoodWarning)]
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("loop, place", [("n in 1:4", "n"), ("n in o", "n"), ("i in 1:4", "o[i]"),
+                                         ("i in 1:4", "5 - i")])  # fmt: skip
+@pytest.mark.parametrize("statement, density", [(ZERO_INFLATED, of_zero_inflated), (HURDLE, of_hurdles)])
+def test_equal_counts_that_decide_stand_in_the_order_of_the_data_or_it_is_told(statement, density, loop, place):
+    terms, told = of_counts(f"for ({loop}) {{ {statement.format(place)} }}", COUNTS, X)
+    expected = density(COUNTS, np.exp(A[:, None] * X))
+    if loop == "n in 1:4":
+        np.testing.assert_allclose(terms, expected, rtol=1e-10)
+        assert not told
+    else:
+        np.testing.assert_allclose(np.sort(terms), np.sort(expected), rtol=1e-10)
+        assert [t.partition(":")[0].rpartition("densities of ")[2] for t in told] == [
+            "k in the order in which the program computes them"]  # fmt: skip
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("loops, is_in_order", [("for (n in 1:2) for (m in 1:2)", True),
+                                                ("for (m in 1:2) for (n in 1:2)", False)])  # fmt: skip
+def test_tables_of_equal_counts_have_their_axes_or_it_is_told(loops, is_in_order):
+    x = X.reshape(2, 2)
+    terms, told = of_counts(f"{loops} {{ {ZERO_INFLATED.format('n, m')} }}", ROWS, x)
+    expected = of_zero_inflated(ROWS, np.exp(A[:, None, None] * x))
+    assert bool(told) != is_in_order
+    if is_in_order:
+        np.testing.assert_allclose(terms, expected, rtol=1e-10)
+    else:
+        np.testing.assert_allclose(np.sort(terms.reshape(3, 4)), np.sort(expected.reshape(3, 4)), rtol=1e-10)

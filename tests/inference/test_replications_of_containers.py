@@ -67,3 +67,50 @@ def test_new_counts_need_their_totals():
     fit = fit_of("array[N] vector[2]", COUNTS[0])
     with pytest.raises(stanimport.StanDataError, match="depend on k, which must be among the data"):
         fit.posterior_predictive({n: v for n, v in DATA.items() if n != "k"})
+
+
+SCALES = np.array([4.0, 6.0, 9.0])
+MATRICES = {
+    "Wishart": ("cov_matrix[2]", "w[n] ~ wishart(s[n], S);", lambda k: stats.wishart(k, S)),
+    "inverse Wishart": ("cov_matrix[2]", "w[n] ~ inv_wishart(s[n] + 5, S);", lambda k: stats.invwishart(k + 5, S)),
+    "Wishart, by an increment": ("cov_matrix[2]", "target += wishart_lpdf(w[n] | s[n], S);",
+                                 lambda k: stats.wishart(k, S)),
+    "Wishart, under conditions": ("cov_matrix[2]", "if (x[n] > 0) w[n] ~ wishart(s[n], S);"
+                                  " else w[n] ~ wishart(s[n], a * S);", lambda k: stats.wishart(k, S)),
+}  # fmt: skip
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("case", MATRICES)
+def test_matrices_in_loops(case, backend):
+    """Each with a law of its own: log densities and moments are those of SciPy."""
+    outcome, statement, law = MATRICES[case]
+    module = stanimport.loads(f"""
+        data {{ int N; vector[N] x; vector[N] s; cov_matrix[2] S; array[N] {outcome} w; }}
+        parameters {{ real<lower=0> a; }}
+        model {{ for (n in 1:N) {{ {statement} }} }}
+    """, backend=backend)  # fmt: skip
+    observed = np.array([[[4, 1], [1, 3]], [[9, -2], [-2, 8]], [[5, 0.5], [0.5, 6]]])
+    data = {"N": N, "x": X, "s": SCALES, "S": S, "w": observed}
+    fit = stanimport.generate_quantities(module, data, previous_fit={"a": np.ones(DRAWS)})
+    found = fit.to_arviz(posterior_predictive=False, prior=False)["log_likelihood"]["w"].values[0, 0]
+    laws = [law(k) for k in SCALES]
+    np.testing.assert_allclose(found, [w.logpdf(one) for w, one in zip(laws, observed)], rtol=1e-10)
+    drawn = fit.posterior_predictive(seed=1).stan_variable("w")
+    assert drawn.shape == (DRAWS, N, 2, 2)
+    sizes = np.array([w.rvs(DRAWS, random_state=2).std(axis=0) for w in laws])
+    np.testing.assert_allclose(drawn.mean(axis=0), [w.mean() for w in laws], atol=5 * sizes.max() / np.sqrt(DRAWS))
+    np.testing.assert_allclose(drawn.std(axis=0), sizes, rtol=0.25)
+
+
+def test_a_matrix_outside_its_domain_in_a_loop_is_told():
+    module = stanimport.loads("""
+        data { int N; array[N] matrix[2, 2] w; } parameters { real<lower=3> k; }
+        model { for (n in 1:N) w[n] ~ wishart(k, identity_matrix(2)); }
+    """)
+    data = {"N": 2, "w": [np.eye(2), [[1, 0.5], [0, 1]]]}
+    fit = stanimport.generate_quantities(module, data, previous_fit={"k": np.full(5, 4.0)})
+    with pytest.raises(stanimport.StanError, match=r"(?s)W is .*must be symmetric and positive definite"):
+        fit.posterior_predictive(seed=1)

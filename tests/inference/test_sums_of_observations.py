@@ -253,3 +253,58 @@ def test_priors_of_the_program_s_own_are_no_observations():
     found, told = log_likelihood("target += 2 * one_lpdf(a | 0); y ~ normal(a * x, 1);")
     assert list(found) == ["y"] and not told
     np.testing.assert_allclose(found["y"], EACH, rtol=1e-10)
+
+
+GAPS = Y - W
+OF_GAPS, OF_TOTALS = stats.norm.logpdf(GAPS, A[:, None], 1), stats.norm.logpdf(Y + W, A[:, None], 1)
+PAIR = "multi_normal_lpdf([y[n], w[n]]' | [a, 0]', [[1, 0.5], [0.5, 1]])"
+OF_PAIRS = np.array([stats.multivariate_normal.logpdf(np.c_[Y, W], [a, 0], [[1, 0.5], [0.5, 1]]) for a in A])
+OF_TWO = {
+    "a difference": ("target += normal_lpdf(y - w | a, 1);", OF_GAPS),
+    "differences in a loop": ("for (n in 1:N) target += normal_lpdf(y[n] - w[n] | a, 1);", OF_GAPS),
+    "a statement": ("y - w ~ normal(a, 1);", OF_GAPS),
+    "pairs": (f"for (n in 1:N) target += {PAIR};", OF_PAIRS),
+    "pairs that are kept": (f"for (n in 1:N) {{ vector[2] z = [y[n], w[n]]'; target += "
+                            f"{PAIR.replace('[y[n], w[n]]' + chr(39), 'z')}; }}", OF_PAIRS),
+    "weights": ("for (n in 1:N) target += 2 * normal_lpdf(y[n] - w[n] | a, 1);", 2 * OF_GAPS),
+    "a density of its own": ("for (n in 1:N) target += one_lpdf(y[n] - w[n] | a);", OF_GAPS + 0.25),
+    "a mixture": ("for (n in 1:N) target += log_mix(0.3, normal_lpdf(y[n] - w[n] | a, 1), normal_lpdf(y[n] + w[n] | "
+                  "a, 1));", np.logaddexp(np.log(0.3) + OF_GAPS, np.log(0.7) + OF_TOTALS)),
+    "components of two each": (
+        "for (n in 1:N) target += log_mix(0.3, normal_lpdf(y[n] | a, 1) + normal_lpdf(w[n] | a, 2), "
+        "normal_lpdf(y[n] | 0, 3) + normal_lpdf(w[n] | 0, 1));",
+        np.logaddexp(np.log(0.3) + stats.norm.logpdf(Y, A[:, None], 1) + stats.norm.logpdf(W, A[:, None], 2),
+                     np.log(0.7) + stats.norm.logpdf(Y, 0, 3) + stats.norm.logpdf(W, 0, 1))),
+}  # fmt: skip
+SUMS_OF_TWO = {
+    "a power": "target += 0.5 * normal_lpdf(y - w | a, 1);",
+    "a mixture of all": "target += log_mix(0.3, normal_lpdf(y - w | a, 1), normal_lpdf(y + w | a, 1));",
+    "its own": "(y - w) ~ all(a * x);",
+    "its own as an increment": "target += all_lpdf(y - w | a * x);",
+}
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("case", OF_TWO)
+def test_each_observation_of_two_data_is_one(case):
+    statements, expected = OF_TWO[case]
+    found, told = log_likelihood(statements)
+    assert len(found) == 1 and not told
+    (terms,) = found.values()
+    np.testing.assert_allclose(terms, expected, rtol=1e-10)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("case", SUMS_OF_TWO)
+def test_one_sum_of_what_two_data_make_is_no_observation(case):
+    """Beside single ones, of an expression too, which stay."""
+    found, told = log_likelihood(f"y + w ~ normal(a, 1);\n{SUMS_OF_TWO[case]}")
+    assert [t.partition(":")[0].partition(" adds ")[2] for t in told] == ["to the target, which depends on w, y"]
+    (terms,) = found.values()
+    np.testing.assert_allclose(terms, OF_TOTALS, rtol=1e-10)
+
+
+def test_a_sum_for_numbers_that_are_no_data_is_no_observation():
+    """A pseudo-prior."""
+    found, told = log_likelihood("vector[2] z = [0, 1]'; target += 0.5 * normal_lpdf(z | a, 1); y ~ normal(a * x, 1);")
+    assert found.keys() == {"y"} and not told

@@ -197,3 +197,48 @@ def test_numbers_beside_others_that_are_equal_have_their_places(case):
     np.testing.assert_array_equal(drawn[:, [0, 1, 4]], np.broadcast_to(np.array(given)[[0, 1, 4]], (2000, 3)))
     mean = 2 / (1 - np.exp(-2)) if case == "hurdles" else 2
     assert np.abs(drawn[:, [2, 3, 5]].mean(axis=0) - mean).max() < 0.15
+
+
+VECTORS = {  # the declaration of a table with rows by country, and the names of what its log densities are of
+    "vectors": ("array[G] vector[T]", "for (g in 1:G) y[g] ~ multi_normal(rep_vector(a[g], T), S);", "country",
+                [*"abc"]),
+    "in another order": ("array[G] vector[T]", "for (g in 1:G) y[G + 1 - g] ~ multi_normal(rep_vector(a[G + 1 - g], T),"
+                         " S);", "country", [*"abc"]),
+    "all at once": ("array[G] vector[T]", "y ~ multi_normal(rep_vector(a[1], T), S);", "country", [*"abc"]),
+    "rows": ("matrix[G, T]", "for (g in 1:G) y[g]' ~ multi_normal(rep_vector(a[g], T), S);", "country", [*"abc"]),
+    "later ones": ("array[G] vector[T]", "for (g in 2:G) y[g] ~ multi_normal(y[g - 1] + a[g], S);", "country",
+                   ["b", "c"]),
+    "columns": ("matrix[G, T]", "for (t in 1:T) y[, t] ~ multi_normal(a, identity_matrix(G));", "year", [*YEARS]),
+    "counts": ("array[G, T] int", "for (g in 1:G) y[g] ~ multinomial(softmax(a[g] * linspaced_vector(T, 0, 1)));",
+               "country", [*"abc"]),
+}  # fmt: skip
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.filterwarnings("ignore::stanimport.inference.LikelihoodWarning")
+@pytest.mark.parametrize("case", VECTORS)
+def test_log_densities_of_vectors_have_the_names_of_their_axis(case, tmp_path):
+    """Beside data that have all of its entries."""
+    declared, statement, axis, names = VECTORS[case]
+    module = stanimport.loads(f"""
+        data {{ int G; int T; {declared} y; vector[G] z; }} transformed data {{ matrix[T, T] S = identity_matrix(T); }}
+        parameters {{ vector[G] a; }} model {{ z ~ normal(a, 1); {statement} }}
+    """)
+    table = PANEL.round().astype(int)
+    data = {"G": 3, "T": 4, "y": table, "z": pd.Series([0.5, 1.0, 2.0], index=COUNTRIES)}
+    fit = stanimport.generate_quantities(module, data, previous_fit={"a": np.array([[0.0, 1.0, 2.0]])})
+    terms = fit.to_arviz(prior=False, posterior_predictive=False).log_likelihood
+    assert terms["z"].dims[2:] == ("country",) and len(terms["y"].dims) == 3
+    own = terms["y"].dims[2]
+    assert own == ("y_dim_0" if case == "later ones" else axis) and terms["y"][own].values.tolist() == names
+    a, y = np.array([0.0, 1.0, 2.0]), table.to_numpy()
+    means = {"later ones": y[:-1] + a[1:, None], "columns": a, "all at once": 0.0}.get(case, a[:, None])
+    rows = y.T if case == "columns" else y[1:] if case == "later ones" else y
+    expected = stats.norm.logpdf(rows, means).sum(axis=1)
+    if case == "counts":
+        shares = np.exp(np.outer(a, np.linspace(0, 1, 4)))
+        expected = stats.multinomial.logpmf(y, y.sum(axis=1), shares / shares.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(terms["y"].values[0, 0], expected, rtol=1e-10)
+    fit.save(tmp_path / "fit.nc", log_likelihood=True)
+    again = stanimport.Fit.load(tmp_path / "fit.nc").to_arviz(prior=False, posterior_predictive=False).log_likelihood
+    assert again.equals(terms)

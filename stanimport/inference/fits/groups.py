@@ -59,13 +59,25 @@ def _labels(
     named, numbered = tuple(dims.get(name, ())), _numbered(name, shape)
     axes = named if len(named) == len(shape) else numbered
     labels = {a: np.asarray(coords.get(a, np.arange(n))) for a, n in zip(axes, shape)}
-    if isinstance(variables, LogDensities) and name in variables.entries:
+    entries = variables.entries.get(name, ()) if isinstance(variables, LogDensities) else ()
+    along = [i for i, at in enumerate(entries) if at.size]
+    if along and len(along) == len(shape):
         shared = Counter(axis for n in variables for axis in dims.get(n, ()))
-        part = zip(axes, numbered, variables.entries[name])  # an axis of its own where others have all of its entries
-        return {own if shared[a] > 1 else a: labels[a][at] if a in coords else at for a, own, at in part}
+        axes = tuple(named[i] for i in along) if len(named) == len(entries) else numbered
+        return dict(_of_part(*one, coords, shared) for one in zip(axes, numbered, (entries[i] for i in along)))
     if any(len(at) != n for at, n in zip(labels.values(), shape)):
         return {a: np.arange(n) for a, n in zip(numbered, shape)}
     return labels
+
+
+def _of_part(
+    axis: str, own: str, at: np.ndarray, coords: Mapping[str, Sequence[object]], shared: Mapping[str, int]
+) -> tuple[str, np.ndarray]:
+    """An axis with some entries of a variable's; one of its own where others have all of these."""
+    if axis not in coords:
+        return own if shared[axis] > 1 else axis, at
+    is_whole = np.array_equal(at, np.arange(len(coords[axis])))
+    return own if shared[axis] > 1 and not is_whole else axis, np.asarray(coords[axis])[at]
 
 
 def _numbered(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:

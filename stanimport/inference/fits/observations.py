@@ -24,10 +24,10 @@ from ..precision import TRACING, double_precision
 from .discrete import observing
 from .entries import Entries, LogDensities, entries_of
 from .joined import Places, joined
-from .positions import UNORDERED, in_order, is_observation, moved_expressions, positions, variable_of
+from .positions import EXPRESSION, UNORDERED, in_order, is_observation, moved_expressions, positions, variable_of
 from .prior_draws import NoPriorError, prior_draws
 from .replications import ReplicationWarning, Replicator, over_draws, warn_of_others, warn_of_outside
-from .summed import summed
+from .summed import summed, sums_of_no_variable
 
 if TYPE_CHECKING:
     from .result import Result
@@ -59,9 +59,12 @@ def log_likelihood(fit: Result) -> LogDensities:
         every, places = log_densities(posterior, fit.variables, fit.seed)
     parts = _parts(fit, {n: _width(v) - _width(_present(v)) for n, v in every.items()}, places)
     together, where = joined_by_variable(fit, posterior, every, places)
-    known = {n: _present(v) for n, v in together.items()}
+    sites = _sites(fit)
+    sums = sums_of_no_variable(fit.program, sites)
+    known = {n: _present(v) for n, v in together.items() if n not in sums}
     own = fit.variables.get("log_lik")
-    without, unordered, repeated = _without(fit), _unordered(fit, every, places), _repeated(fit, known)
+    without, repeated = _without(fit, sites), _repeated(fit, known)
+    unordered = list(dict.fromkeys([*_unordered(fit, every, places), *_unordered(fit, together, where)]))
     if (parts or without or unordered or repeated) and own is not None:
         return LogDensities({"log_lik": own}, {})
     made = _merged(known, fit.program, {p.variable for p in parts if p.is_whole})
@@ -117,11 +120,13 @@ def _unordered(
     return [n for n, width in found.items() if 1 < width and width in sizes[n]]
 
 
-def _without(fit: Result) -> list[Unobserved]:
+def _without(fit: Result, sites: Sites) -> list[Unobserved]:
     """The statements of whose data there are no log densities of single observations, in the order of the text."""
-    known, sites = told_apart(for_numpyro(fit.module)), _sites(fit)
+    known = told_apart(for_numpyro(fit.module))
     sums = summed(fit.program, (n for n, _ in sites), known.lines)
-    return sorted({*known.unobserved, *sums, *_summed_out(fit.program, sites, known)})
+    missing = (s for s in known.unobserved if not s.is_beside)  # those are in it, under another name
+    computed = (known.computed[n] for n in sums_of_no_variable(fit.program, sites) if n in known.computed)
+    return sorted({*missing, *sums, *computed, *_summed_out(fit.program, sites, known)})
 
 
 def _summed_out(program: Program, sites: Sites, known: Observations) -> Iterator[Unobserved]:
@@ -238,22 +243,26 @@ def _sites(fit: Result) -> Sites:
 
 def joined_by_variable(
     fit: Result, posterior: Posterior, every: Mapping[str, np.ndarray], places: Places
-) -> tuple[dict[str, np.ndarray], Places]:  # fmt: skip
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray | str]]:  # fmt: skip
     """Log densities by site, those of a variable that several statements observe as one array where they can be.
 
     Where it is not known which of the data statements under conditions observe, their iterations tell. Beside them,
-    where they stand.
+    where they stand in the data, or the reason why that is not known.
     """
-    known, where = joined(every, places, posterior)
-    if len({variable_of(n, posterior.program) for n in known}) == len(known):
-        return known, where
+    first, where = joined(every, places, posterior)
+    if len({variable_of(n, posterior.program) for n in first}) == len(first):
+        return first, dict(where)
     with marked(in_place=True):
-        again, _ = joined(log_densities(posterior, fit.variables, fit.seed)[0], {}, posterior)
-    several = {n for n in every if n not in again and n in known}
+        terms, there = log_densities(posterior, fit.variables, fit.seed)
+    again, _ = joined(terms, {}, posterior)
+    several = {n for n in every if n not in again and n in first}
     whole = {variable_of(n, posterior.program) for n in several}
-    made = {n: again.get(n, v) if variable_of(n, posterior.program) in whole else v
-            for n, v in known.items() if n not in several}  # fmt: skip
-    return made, {n: w for n, w in where.items() if variable_of(n, posterior.program) not in whole}
+    kept = [n for n in first if n not in several and variable_of(n, posterior.program) in whole]
+    anew = {n: w for n, w in as_one(there, posterior.program).items() if n in kept and n in again}
+    data = {n: posterior.inputs.get(variable_of(n, posterior.program)) for n in anew}
+    made = {n: _as_data(again[n], anew[n], data[n]) if n in anew else v for n, v in first.items() if n not in several}
+    others = {n: w for n, w in where.items() if variable_of(n, posterior.program) not in whole}
+    return made, others | {n: w for n, w in anew.items() if isinstance(w, str)}
 
 
 def log_densities(
@@ -274,6 +283,18 @@ def log_densities(
     data: dict[str, Any] = {n: posterior.inputs.get(variable_of(n, posterior.program)) for n in made}
     ordered = {n: in_order(v, places[n], data[n]) for n, v in made.items()}
     return {n: v for n, (v, _) in ordered.items()}, {n: where for n, (_, where) in ordered.items()}
+
+
+def as_one(places: Mapping[str, np.ndarray | str], program: Program) -> dict[str, np.ndarray | str]:
+    """Places of the iterations of sites, which share them by variable: where one has another order, so have all."""
+    moved = {variable_of(n, program) for n, where in places.items() if where is UNORDERED}
+    return {n: UNORDERED if variable_of(n, program) in moved else where for n, where in places.items()}
+
+
+def _as_data(terms: np.ndarray, where: np.ndarray | str, datum: object) -> np.ndarray:
+    """Log densities (chains, draws, iterations) that stand in the order of the data, with the axes of these."""
+    is_whole = where is EXPRESSION and not isinstance(datum, tuple) and _width(terms) == np.size(np.asarray(datum))
+    return terms.reshape(*terms.shape[:2], *np.shape(np.asarray(datum))) if is_whole else terms
 
 
 def posterior_predictive(fit: Result) -> dict[str, np.ndarray]:

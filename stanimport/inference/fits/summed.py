@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from stanlib.ppl.numpyro import Sums
 from stanlib.program import Program
 from stanlib.unobserved import Unobserved
 
@@ -23,3 +24,9 @@ def summed(program: Program, sites: Iterable[str], lines: Mapping[str, int]) -> 
     data = program.names("data", "transformed_data")
     return [Unobserved(lines[n], (variable_of(n, program),)) for n in lines
             if n in found and variable_of(n, program) in data]  # fmt: skip
+
+
+def sums_of_no_variable(program: Program, sites: Iterable[tuple[str, Mapping[str, object]]]) -> list[str]:
+    """The sites of a trace with one sum of the log densities of what data make: of how many, nothing tells."""
+    data = program.names("data", "transformed_data")
+    return [n for n, s in sites if isinstance(s.get("fn"), Sums) and variable_of(n, program) not in data]

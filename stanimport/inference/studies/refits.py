@@ -9,14 +9,15 @@ import jax
 import numpy as np
 from numpyro.distributions import Unit
 
+from stanlib.absent import NOTHING, marked
 from stanlib.errors import StanDataError, StanError
 
 from .. import nested, options, tuples
 from ..density.posterior import Posterior, transformed_data
 from ..failures import Failure
 from ..fits.arviz_packages import is_whole, load
-from ..fits.observations import log_densities
-from ..fits.positions import UNORDERED, variable_of
+from ..fits.observations import as_one, log_densities
+from ..fits.positions import ALIKE, UNORDERED, variable_of
 from ..fits.replications import over_draws
 from ..io.names import read, verify_beside
 from ..modules import module_of, observing_apart
@@ -271,7 +272,7 @@ def _density(whole: Posterior, fit: Any, gone: np.ndarray, size: str) -> float:
     """The log density of the rows that a fit has not seen together, of the mean over its draws."""
     made = _as_fitted(whole, fit, gone)
     name, total, kept = made.program.name, np.zeros(fit.num_draws), 0.0
-    found, places = log_densities(made, made.of_draws(fit.variables), fit.seed)
+    found, places = _log_densities(made, made.of_draws(fit.variables), fit.seed)
     if not found:
         raise StanError(f"{name}: no statement `~` observes the rows of {size}")
     for site, terms in found.items():
@@ -282,6 +283,18 @@ def _density(whole: Posterior, fit: Any, gone: np.ndarray, size: str) -> float:
         kept += float(terms[0, 0][~gone[at]].sum())
     _verify_terms(made, fit, kept)
     return float(np.logaddexp.reduce(total) - np.log(total.size))
+
+
+def _log_densities(
+    posterior: Posterior, draws: Mapping[str, np.ndarray], seed: int
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray | str]]:
+    """Log densities and places of sites; of equal outcomes that decide which statement observes them by iterations."""
+    found, places = log_densities(posterior, draws, seed)
+    if not any(where is ALIKE for where in places.values()):
+        return found, places
+    with marked(in_place=True):
+        found, places = log_densities(posterior, draws, seed)
+    return {n: np.where(v == NOTHING, 0.0, v) for n, v in found.items()}, as_one(places, posterior.program)
 
 
 def _rows_at(
