@@ -87,8 +87,8 @@ class _Passes:
         self.pieces = {s: (v, at) for s, (v, at) in replicator.pieces.items() if v in names}
         self.is_observed = {n: self._observed(n) for n in names}
         values = flat_draws(replicator.posterior, draws)
-        own = {n: v.reshape(-1, *v.shape[2:]) for n, v in discrete.items()}
         count = len(next(iter(values.values())))
+        own = {n: v.reshape(count, *v.shape[2:]) for n, v in discrete.items()}
         self.count = max(count, PROBES)
         chosen = np.arange(self.count) % count
         self.given = tuple({n: v[chosen] for n, v in group.items()} for group in (values, own))

@@ -56,9 +56,9 @@ def over_draws(
 
 def flat_draws(posterior: Posterior, draws: Arrays) -> dict[str, np.ndarray]:
     """Draws of the parameters, those of one chain behind those of another; of no parameter, a number for each."""
-    shape = next((v.shape[:2] for v in draws.values()), (1, 0))
-    flat = {n: v.reshape(-1, *v.shape[2:]) for n, v in posterior.of_draws(draws).items()}
-    return flat or {"": np.zeros(shape[0] * shape[1])}
+    chains, count = next((v.shape[:2] for v in draws.values()), (1, 0))
+    flat = {n: v.reshape(chains * count, *v.shape[2:]) for n, v in posterior.of_draws(draws).items()}
+    return flat or {"": np.zeros(chains * count)}
 
 
 def of_one(
