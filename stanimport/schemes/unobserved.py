@@ -84,7 +84,7 @@ class _Statements:
             return
         reads_target = not isinstance(s, gprob.Observe) and self.reads_target(s)
         if not reads_target and not reads(s) & self.dynamic:
-            names = self.constant(s)
+            names = self.constant(s, path)
             if names:
                 yield Unobserved(s.span.in_main().line, tuple(names), is_constant=True)
             return
@@ -105,14 +105,15 @@ class _Statements:
             return False
         return not any(map(self.adds_up, path)) and bool(self.beside(s))
 
-    def constant(self, s: gprob.Observe | gprob.Factor | gprob.Bind) -> list[str]:
+    def constant(self, s: gprob.Observe | gprob.Factor | gprob.Bind, path: Sequence[gprob.Stmt]) -> list[str]:
         """The outcomes of which a statement adds what no parameter changes: `log(y) ~ ...; target += -sum(log(y));`.
 
         Models of one outcome on two scales can be compared with it alone.
         """
         if not isinstance(s, gprob.Factor) or s.jacobian or any(map(names_in, outcomes(s))):
             return []
-        return sorted(self.names[n] for n in self.known.of(s.value) if self.sources({n}) & self.observed)
+        found = self.known.of(s.value) | self.under(s.value, path)
+        return sorted(self.names[n] for n in found if self.sources({n}) & self.observed)
 
     def sources(self, names: Set[str]) -> set[str]:
         """Data, and those that transformed data among them are made of."""

@@ -54,6 +54,13 @@ def test_constants_of_no_outcome_are_not():
     assert told == []
 
 
+def test_constants_that_an_outcome_decides_are_told():
+    """The chance of some outcomes, as of a hurdle, where it is known: models with others are compared by it."""
+    found, told = told_by(fit_of("for (n in 1:N) { if (y[n] > 2) target += log(0.3); y[n] ~ normal(a, 1); }"))
+    np.testing.assert_allclose(found, stats.norm.logpdf(Y, A[:, None], 1), rtol=1e-10)
+    assert ["line 5 adds to the target, which depends on y:" in one for one in told] == [True]
+
+
 def test_those_beside_a_density_belong_to_it():
     found, told = told_by(fit_of("for (n in 1:N) target += normal_lpdf(log(y[n]) | a, 1) - log(y[n]);"))
     np.testing.assert_allclose(found, stats.lognorm.logpdf(Y, 1, scale=np.exp(A[:, None])), rtol=1e-10)
