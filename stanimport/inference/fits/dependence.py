@@ -40,7 +40,7 @@ class StoodIn:
     """
 
     def __init__(self, module: Module, given: Mapping[str, object], lacking: Sequence[str], seed: int):
-        first = _inputs(module, given, lacking, seed, 0)
+        first = inputs_of(module, given, lacking, seed, 0)
         self.posterior, self.unknown = Posterior(module, first), set(lacking)
         self.others = stand_ins(module, given, lacking, seed) if lacking else []
         for other in self.others:
@@ -57,11 +57,14 @@ def stand_ins(module: Module, given: Mapping[str, object], names: Sequence[str],
     found = []
     for kind in range(1, KINDS):
         with suppress(StanError):
-            found.append(_inputs(module, given, names, seed, kind))
+            found.append(inputs_of(module, given, names, seed, kind))
     return found
 
 
-def _inputs(module: Module, given: Mapping[str, object], names: Sequence[str], seed: int, kind: int) -> dict[str, Any]:
+def inputs_of(
+    module: Module, given: Mapping[str, object], names: Sequence[str], seed: int, kind: int
+) -> dict[str, Any]:
+    """The inputs of a model with values of a kind in the places of some data."""
     return transformed_data(module, {**given, **{n: StandIn(kind) for n in names}}, seed)
 
 

@@ -198,7 +198,7 @@ class Fit(Result):
 
         Args:
             data: others than those of the fit, to predict; what the program observes may be left out of them, unless
-                the predictions depend on it.
+                the predictions depend on it. So may some of its numbers, as those to come of a series: NaN, or masked.
             redraw: the discrete parameters to be drawn anew from their laws, as the classes of new observations;
                 other ones keep their draws. Programs that have any need it where there are other data.
             seed: of the random numbers; a new one if None.

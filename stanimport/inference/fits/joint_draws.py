@@ -21,6 +21,7 @@ from .replications import Arrays, Replicator, drawn_by, flat_draws, of_one
 
 PROBES = 64  # draws for which other values are tried in the places of the rest
 CIRCLE = "its laws depend on their own outcomes, or on one another's in a circle"
+LATER = "laws of numbers that are given depend on missing ones"
 COMPUTED = "transformed data that they depend on are computed of it"
 DECIDED = "which statements run, a size or an index depends on it"
 
@@ -31,7 +32,7 @@ class NoJointDrawsError(Exception):
 
 def joint_draws(
     replicator: Replicator, names: Sequence[str], draws: Arrays, discrete: Arrays,
-    others: Sequence[Mapping[str, object]], seed: int, stream: int,
+    others: Sequence[Mapping[str, object]], seed: int, stream: int, given: Arrays,
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """Draws of data from their joint law for every draw of the parameters, (chains, draws, ...) each.
 
@@ -41,26 +42,30 @@ def joint_draws(
         draws, discrete: of parameters and discrete parameters, (chains, draws, ...) each.
         others: values that are declared as the data are, to be tried in their places.
         seed, stream: of the random numbers.
+        given: which numbers of the data are known, by name: others are drawn given these, and they given the others.
 
     Raises:
         NoJointDrawsError: where they are no draws of a joint law, or the model can't be run for several data at once.
     """
     chains, count = next((v.shape[:2] for v in draws.values()), (1, 0))
     passes = _Passes(replicator, names, draws, discrete, seed, stream)
-    state = passes.first()
-    is_known = {n: ~passes.is_observed[n] for n in names}
-    for _ in range(sum(int(known.size) for known in is_known.values()) + 2):
+    state, fixed = passes.first(), {n: np.asarray(given.get(n, False)) for n in names}
+    is_known = {n: fixed[n] | ~passes.is_observed[n] for n in names}
+    for i in range(sum(int(known.size) for known in is_known.values()) + 2):
         junk = [{n: np.asarray(v.get(n, state[n][:1])) for n in names} for v in others]
         junk.append({n: np.roll(v[:PROBES], 1, axis=0) for n, v in state.items()})
         probes = [{n: np.where(is_known[n], state[n][:PROBES], values[n]) for n in names} for values in junk]
         drawn, answers = passes(state, probes)
         known = {n: _agree([drawn[n][:PROBES], *(a[n] for a in answers)]) for n in names}
+        if i == 0 and any((fixed[n] & ~known[n]).any() for n in names):
+            raise NoJointDrawsError(LATER)
+        after = {n: np.where(fixed[n], state[n], drawn[n]) for n in names}
         if all(v.all() for v in known.values()):
-            if all(_agree([drawn[n], state[n]]).all() for n in names):
+            if all(_agree([after[n], state[n]]).all() for n in names):
                 return {n: v[: chains * count].reshape(chains, count, *v.shape[1:]) for n, v in drawn.items()}
         elif all(np.array_equal(known[n], is_known[n]) for n in names):
             break
-        state, is_known = drawn, known
+        state, is_known = after, known
     raise NoJointDrawsError(CIRCLE)
 
 

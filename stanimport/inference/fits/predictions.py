@@ -125,29 +125,30 @@ class Predictions:
 
 
 def predicted(
-    posterior: Posterior, kind: str, draws: Arrays, lacking: Sequence[str], seed: int, discrete: Arrays | None = None
-) -> Predictions:
+    posterior: Posterior, kind: str, draws: Arrays, lacking: Sequence[str], seed: int, discrete: Arrays | None = None,
+    gaps: Arrays | None = None,
+) -> Predictions:  # fmt: skip
     """Draws of the data that the model observes, for draws of its parameters, (chains, draws, ...) each.
 
-    `discrete` are draws of its discrete parameters, likewise.
+    Args:
+        lacking: data that are to be predicted.
+        discrete: draws of its discrete parameters, likewise.
+        gaps: which numbers are to be predicted of data of which others are given, by name.
 
     Raises:
         StanError: if there are no data that it can draw.
     """
-    replicator, joint, given_data = Replicator(posterior, lacking), {}, ""
+    replicator, joint, given_data = Replicator(posterior, lacking), dict[str, np.ndarray](), ""
     made = replicator.together(over_draws(posterior, draws, replicator, seed, STREAM, discrete))
-    if lacking or kind == "prior":
-        try:
-            joint = _jointly(replicator, made, kind, draws, discrete or {}, seed)
-        except NoJointDrawsError as e:
-            given_data = str(e)
-            warn(f"draws of {' and '.join(made)} are given the data that are there: {e}", ReplicationWarning)
+    try:
+        joint = _jointly(replicator, made, kind, draws, discrete or {}, seed, gaps or {})
+    except NoJointDrawsError as e:
+        given_data = str(e)
+        warn(f"draws of {' and '.join(made)} are given the data that are there: {e}", ReplicationWarning)
     made |= joint
     made |= replicator.of_none(draws, made)
     if not made and kind != "prior":  # from the prior there are the parameters all the same
-        reason = replicator.told() or _NONE
-        raise StanError(f"{posterior.program.name} predicts no data: {reason}. Draw them in the block generated "
-                        "quantities: generate_quantities() runs it on new data")  # fmt: skip
+        raise _none_predicted(replicator)
     if replicator.told():
         warn(replicator.told(), ReplicationWarning)
     _warn_of_undrawn(made)
@@ -158,18 +159,26 @@ def predicted(
     return found
 
 
+def _none_predicted(replicator: Replicator) -> StanError:
+    told = f"{replicator.posterior.program.name} predicts no data: {replicator.told() or _NONE}"
+    advice = "Draw them in the block generated quantities: generate_quantities() runs it on new data"
+    return StanError(f"{told}. {advice}")
+
+
 def _jointly(
-    replicator: Replicator, made: Arrays, kind: str, draws: Arrays, discrete: Arrays, seed: int
+    replicator: Replicator, made: Arrays, kind: str, draws: Arrays, discrete: Arrays, seed: int, gaps: Arrays
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """Joint draws of data whose laws depend on others that are drawn; nothing if none do.
 
-    From the prior all data that are observed are drawn together, else those that are lacking.
+    From the prior all data that are observed are drawn together, else those that are lacking, or have gaps.
 
     Raises:
         DependsOnDataError: where predictions depend on lacking data that can't be drawn one after the other.
         NoJointDrawsError: where draws of the prior depend so on data that are given.
     """
-    posterior, lacking = replicator.posterior, list(replicator.lacking)
+    posterior, lacking = replicator.posterior, [*replicator.lacking, *gaps]
+    if not lacking and kind != "prior":
+        return {}
     names = [n for n in made if n in lacking or kind == "prior"]
     depends = _dependence(posterior, draws, discrete, names_of_transformed(posterior) if kind == "prior" else set())
     unknown = _with_computed(posterior, {*names, *lacking})
@@ -178,7 +187,8 @@ def _jointly(
     try:
         if unknown > set(names) and depends(unknown - set(names)):
             raise NoJointDrawsError(next((why for n, why in replicator.failed.items() if n in lacking), COMPUTED))
-        return joint_draws(replicator, names, draws, discrete, _others(posterior, names, seed), seed, STREAM)
+        others, given = _others(posterior, names, seed), {n: ~gaps[n] for n in names if n in gaps}
+        return joint_draws(replicator, names, draws, discrete, others, seed, STREAM, given)
     except NoJointDrawsError as e:
         if lacking and depends(_with_computed(posterior, set(lacking))):
             told = f"the predictions depend on {' and '.join(lacking)}, which must be among the data"

@@ -1,7 +1,7 @@
 """`posterior_predictive`: draws of the data that a model observes, for the draws of a fit."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import SupportsIndex
 
 import numpy as np
@@ -14,11 +14,11 @@ from .. import options
 from ..density.posterior import Posterior
 from ..io.names import read
 from ..modules import anew, observing_apart
-from .dependence import StoodIn
+from .dependence import StoodIn, inputs_of
 from .discrete import observing
 from .labels import of_data, verify_same_entries
-from .predictions import Predictions, lacking_of, observed_by, predicted, trace_for
-from .replications import Arrays, warn_of_others
+from .predictions import STREAM, Predictions, lacking_of, observed_by, predicted, trace_for
+from .replications import Arrays, Replicator, over_draws, warn_of_others
 from .result import Result
 
 
@@ -52,19 +52,59 @@ def _of_other_data(translated: Module, fit: Result, data: object, seed: int, kep
     draws = fit.variables
     if translated.stan.discrete_parameters:
         translated = anew(translated, scheme="simulation")
+    data, masked = _without_masks(data)
     given = read(translated.stan, data)
-    lacking = lacking_of(translated.stan, given)
-    if lacking:
+    lacking, gaps = lacking_of(translated.stan, given), {**_gaps(given), **masked}
+    if lacking or gaps:
         fit.require_data()
         fitted = Posterior(translated, fit.data)
         observed = observed_by(fitted, {n: v[0, 0] for n, v in fitted.of_draws(draws).items()})
-        lacking = [n for n in lacking if n in observed]
-    with unknown_outcomes(bool(lacking)):
-        stood_in = StoodIn(translated, given, lacking, seed)
+        lacking, gaps = [n for n in lacking if n in observed], {n: v for n, v in gaps.items() if n in observed}
+    with unknown_outcomes(bool(lacking or gaps)):
+        stood_in = StoodIn(translated, _filled(translated, given, gaps, seed), lacking, seed)
+        if gaps:
+            gaps = _observed_gaps(stood_in.posterior, gaps, draws, kept)
+            stood_in = StoodIn(translated, _filled(translated, given, gaps, seed), lacking, seed)
         _check_shapes(stood_in.posterior, draws, kept)
-        made = predicted(stood_in.posterior, "predictions", draws, lacking, seed, kept)
+        made = predicted(stood_in.posterior, "predictions", draws, lacking, seed, kept, gaps)
+    made.data |= {n: np.where(at, np.nan, np.asarray(given[n])) for n, at in gaps.items()}
     made.dims, made.coords = of_data(translated.stan, data)
     return made
+
+
+def _without_masks(data: object) -> tuple[object, dict[str, np.ndarray]]:
+    """The data with numbers in the place of those that masked arrays hide, and which these are."""
+    given = data if isinstance(data, Mapping) else {}
+    masked = {n: v for n, v in given.items() if isinstance(v, np.ma.MaskedArray) and np.ma.getmaskarray(v).any()}
+    if not masked:
+        return data, {}
+    filled = {n: v.filled(v.compressed()[0] if v.count() else 0) for n, v in masked.items()}
+    return {**given, **filled}, {n: np.ma.getmaskarray(v) for n, v in masked.items()}
+
+
+def _gaps(given: Mapping[str, object]) -> dict[str, np.ndarray]:
+    """Which numbers of the data are missing, NaN, of those of which some are."""
+    arrays = {n: np.asarray(v) for n, v in given.items() if not isinstance(v, tuple)}
+    missing = {n: np.isnan(v) for n, v in arrays.items() if v.dtype.kind == "f" and v.ndim}
+    return {n: at for n, at in missing.items() if at.any()}
+
+
+def _observed_gaps(posterior: Posterior, gaps: Arrays, draws: Arrays, kept: Arrays) -> dict[str, np.ndarray]:
+    """Those of the missing numbers that statements observe: others stay missing."""
+    replicator, observed = Replicator(posterior), {n: np.zeros(np.size(v), bool) for n, v in gaps.items()}
+    one = ({n: v[:1, :1] for n, v in own.items()} for own in (draws, kept))
+    over_draws(posterior, next(one), replicator, 0, STREAM, next(one))
+    for variable, where in replicator.pieces.values():
+        if variable in gaps:
+            observed[variable][where.ravel()] = True
+    found = {n: at & observed[n].reshape(at.shape) for n, at in gaps.items()}
+    return {n: at for n, at in found.items() if at.any()}
+
+
+def _filled(module: Module, given: Mapping[str, object], gaps: Arrays, seed: int) -> dict[str, object]:
+    """The data with values as declared in the place of the missing ones."""
+    stand_in = inputs_of(module, {n: v for n, v in given.items() if n not in gaps}, list(gaps), seed, 0) if gaps else {}
+    return {**given, **{n: np.where(at, stand_in[n], np.asarray(given[n])) for n, at in gaps.items()}}
 
 
 def _kept(program: Program, draws: Arrays, redraw: Sequence[str] | str | None, data: object) -> dict[str, np.ndarray]:
