@@ -75,6 +75,13 @@ def computed_from(module: Module, names: Sequence[str]) -> set[str]:
     return set()
 
 
+def are_read(module: Module, names: Set[str]) -> bool:
+    """Whether a program reads some data elsewhere than as outcomes of its statements; so may one that is gone."""
+    with suppress(StanError):
+        return not names.isdisjoint(module.model.undrawn())
+    return True
+
+
 def depend(posterior: Posterior, unknown: Set[str], function: Callable[..., object], *examples: object) -> bool:
     """Whether results of a function that runs the posterior's model depend on some of its inputs.
 

@@ -15,7 +15,7 @@ from ...errors import warn
 from .. import options, tuples
 from ..density.posterior import Posterior
 from . import columns
-from .dependence import computed_from, depend, stand_ins
+from .dependence import are_read, computed_from, depend, stand_ins
 from .joint_draws import COMPUTED, NoJointDrawsError, joint_draws
 from .positions import is_observation, trace_of, variable_of
 from .replications import (
@@ -180,6 +180,8 @@ def _jointly(
     if not lacking and kind != "prior":
         return {}
     names = [n for n in made if n in lacking or kind == "prior"]
+    if not are_read(posterior.module, {*names, *lacking}):
+        return {}
     depends = _dependence(posterior, draws, discrete, names_of_transformed(posterior) if kind == "prior" else set())
     unknown = _with_computed(posterior, {*names, *lacking})
     if not unknown or not depends(unknown):

@@ -1,7 +1,7 @@
 """`prior_predictive`: draws from the prior, and of the data that a model observes."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, SupportsIndex
 
 import jax.numpy as jnp
@@ -18,7 +18,7 @@ from .. import options, tuples
 from ..density.posterior import Posterior, condition
 from ..io.data import read_data
 from ..modules import POINTWISE, anew, module_of, observing_apart
-from .dependence import StoodIn, computed_from, depend
+from .dependence import StoodIn, are_read, computed_from, depend
 from .labels import labelled
 from .predictions import (
     KEY,
@@ -91,19 +91,19 @@ def _from_prior(
     module: Module, given: Mapping[str, object], draws: int, seed: int, alone: bool = False
 ) -> Predictions:  # fmt: skip
     """Draws from the prior, and of data; if `alone`, none that depend on what is observed."""
-    drawing, lacking = anew(module, backend="numpyro", scheme="simulation"), lacking_of(module.stan, given)
+    lacking = lacking_of(module.stan, given)
     with unknown_outcomes(bool(lacking)):
-        posterior = StoodIn(drawing, given, lacking, seed).posterior
+        posterior = StoodIn(anew(module, backend="numpyro", scheme="simulation"), given, lacking, seed).posterior
         drawn = prior_draws(posterior, draws, seed)
-        observed = _observed_among(posterior, given, lacking, drawn, seed)
-        if not alone:
-            _warn_of_priors_given(posterior, observed)
+        observed = _observed_among(posterior, given, lacking, drawn, seed) if lacking or alone else []
         names = [*lacking, *observed] if alone else lacking
         rejects_by_them = _is_rejected_by(posterior, names, drawn)
         if not drawn.parameters:  # their number stands with these
             drawn = drawn._replace(parameters={"": np.zeros((1, draws))})
-        posterior = _telling_apart(module, posterior, given, lacking, seed)
+        drawing, posterior = posterior, _telling_apart(module, posterior, given, lacking, seed)
         made = predicted(posterior, "prior", drawn.parameters, lacking, seed, drawn.discrete)
+        if not alone:
+            _warn_of_priors_given(drawing, given.keys() & {*made.variables, *made.failed})
         if rejects_by_them:
             _require_none_rejected(posterior, names, drawn, made.joint, seed)
         values = tuples.joined(drawn.parameters)
@@ -122,11 +122,11 @@ def _observed_among(
     return sorted(observed & given.keys())
 
 
-def _warn_of_priors_given(posterior: Posterior, observed: Sequence[str]) -> None:
+def _warn_of_priors_given(posterior: Posterior, observed: Set[str]) -> None:
     """Tell of parameters whose laws depend on what is observed, otherwise than by transformed data, which are given."""
-    if observed and depend(posterior, {*observed}, _of_prior_alone(posterior), KEY, np.zeros(())):
-        told = f"draws from the prior are given the data that are there: they depend on {' and '.join(observed)}"
-        warn(told, ReplicationWarning)
+    if _depends(_of_prior_alone(posterior), posterior, observed):
+        names = " and ".join(sorted(observed))
+        warn(f"draws from the prior are given the data that are there: they depend on {names}", ReplicationWarning)
 
 
 def _telling_apart(
@@ -144,11 +144,16 @@ def _is_rejected_by(posterior: Posterior, names: Sequence[str], drawn: PriorDraw
         DependsOnDataError: where draws depend on these otherwise, or some are rejected whatever is drawn of the data.
     """
     unknown = {*names, *computed_from(posterior.module, names)}
-    if not names or not depend(posterior, unknown, of_one_prior(posterior), KEY, np.zeros(())):
+    if not names or not _depends(of_one_prior(posterior), posterior, unknown):
         return False
-    if drawn.in_place or depend(posterior, unknown, _of_prior_alone(posterior), KEY, np.zeros(())):
+    if drawn.in_place or _depends(_of_prior_alone(posterior), posterior, unknown):
         raise _prior_depends(names)
     return True
+
+
+def _depends(draw: Callable[..., dict[str, Any]], posterior: Posterior, unknown: Set[str]) -> bool:
+    """Whether one draw from the prior, by a key, depends on some inputs of the model."""
+    return are_read(posterior.module, unknown) and depend(posterior, unknown, draw, KEY, np.zeros(()))
 
 
 def _of_prior_alone(posterior: Posterior) -> Callable[[object, object], dict[str, Any]]:
