@@ -29,8 +29,8 @@ from .sites import container
 
 
 def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
-    """The GProb program."""
-    made = comprehensive.compile(without_calls(program, names), names)
+    """The GProb program: what censored outcomes add, and those that conditions tell, is of these, and no prior."""
+    made = comprehensive.compile(without_calls(program, names), names, censored=True)
     if mixed.reads_target(made):
         return made
     model = taken_apart(made.model, names)

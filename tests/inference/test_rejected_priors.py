@@ -119,3 +119,30 @@ def test_what_is_rejected_always_or_for_data_that_are_not_there_is_told():
     with pytest.raises(StanDataError, match="which of them the program rejects, depend on y"):
         drawn("data { int N; vector[N] y; } parameters { real m; } model { m ~ normal(0, 1); y ~ normal(m, 1);"
               "for (n in 1:N) if (m < y[n]) reject(m); }", {"N": 2})  # fmt: skip
+
+
+LIKELIHOODS = {  # what data add beside densities of theirs: the prior is the same
+    "zeros": "for (n in 1:N) { if (k[n] == 0) target += log_sum_exp(log(p), log1m(p) - 2); "
+             "else target += log1m(p) + poisson_lpmf(k[n] | 2); }",
+    "censored": "for (n in 1:N) { if (c[n] == 1) target += exponential_lccdf(t[n] | p); else t[n] ~ exponential(p); }",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LIKELIHOODS)
+@pytest.mark.filterwarnings("ignore::stanimport.inference.ReplicationWarning")
+def test_what_outcomes_add_is_no_prior(case):
+    program = ("data { int N; array[N] int k; array[N] int c; vector[N] t; } parameters { real<lower=0, upper=1> p; } "
+               "model { p ~ beta(2, 5); %s }")  # fmt: skip
+    d = drawn(program % LIKELIHOODS[case], {"N": 3, "k": [0, 3, 0], "c": [0, 1, 1], "t": [1.0, 2, 3]})
+    fits(d["p"], stats.beta(2, 5).cdf)
+
+
+@pytest.mark.parametrize("statement", [
+    "for (n in 1:N) target += beta_lpdf(p | 20, 2) + normal_lpdf(t[n] | p, 1);",
+    "real lp = -square(p); for (n in 1:N) lp += normal_lpdf(t[n] | p, 1); target += lp;",
+    "for (n in 1:N) { t[n] ~ normal(p, 1); target += -normal_lccdf(0 | p, 1); }",
+])  # fmt: skip
+def test_what_is_added_of_parameters_beside_may_be_a_prior(statement):
+    program = "data { int N; vector[N] t; } parameters { real<lower=0, upper=1> p; } model { %s }"
+    with pytest.raises(StanError, match="without being a law of one parameter or of data"):
+        drawn(program % statement, {"N": 3, "t": [1.0, 2, 3]})
