@@ -46,6 +46,22 @@ def test_missing_numbers_that_others_depend_on_are_refused():
         predicted(centred + "model { a ~ exponential(1); y ~ normal(a + m, 1); }", [1.0, NAN, 2])
 
 
+VECTORS = """data { int T; array[T] vector[2] y; } parameters { real<lower=0> a; }
+model { a ~ exponential(1); y[1] ~ normal(0, 1);
+        for (t in 2:T) y[t] ~ multi_normal(a + 0.5 * y[t - 1], [[1, 0.8], [0.8, 1]]); }"""
+
+
+def test_vectors_to_come():
+    fit = stanimport.generate_quantities(stanimport.loads(VECTORS), {"T": 1, "y": [[0, 0]]}, previous_fit=DRAWS)
+    y = np.array([[0.0, 0], [4, 8], [NAN, NAN], [NAN, NAN]])
+    made = fit.posterior_predictive({"T": 4, "y": y}, seed=1).stan_variable("y")
+    np.testing.assert_allclose(made.mean(axis=0), [[0, 0], [1, 1], [3, 5], [2.5, 3.5]], atol=0.1)
+    np.testing.assert_allclose(np.cov(made[:, 3].T), 1.25 * np.array([[1, 0.8], [0.8, 1]]), atol=0.15)
+    y[2, 0] = 3
+    with pytest.raises(stanimport.StanDataError, match="lacks some numbers of a vector or matrix that has one law"):
+        fit.posterior_predictive({"T": 4, "y": y}, seed=1)
+
+
 @pytest.mark.parametrize("statement", ["y ~ normal(a, 1);", "for (t in 1:T) if (!is_nan(y[t])) y[t] ~ normal(a, 1);"])
 def test_missing_numbers_of_their_own_law(statement):
     program = "data { int T; vector[T] y; } parameters { real<lower=0> a; } model { a ~ exponential(1); "

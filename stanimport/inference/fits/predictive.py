@@ -90,13 +90,22 @@ def _gaps(given: Mapping[str, object]) -> dict[str, np.ndarray]:
 
 
 def _observed_gaps(posterior: Posterior, gaps: Arrays, draws: Arrays, kept: Arrays) -> dict[str, np.ndarray]:
-    """Those of the missing numbers that statements observe: others stay missing."""
+    """Those of the missing numbers that statements observe: others stay missing.
+
+    Raises:
+        StanDataError: for those that have one law together with numbers that are given.
+    """
     replicator, observed = Replicator(posterior), {n: np.zeros(np.size(v), bool) for n, v in gaps.items()}
     one = ({n: v[:1, :1] for n, v in own.items()} for own in (draws, kept))
     over_draws(posterior, next(one), replicator, 0, STREAM, next(one))
-    for variable, where in replicator.pieces.values():
-        if variable in gaps:
-            observed[variable][where.ravel()] = True
+    for site, (variable, where) in replicator.pieces.items():
+        if variable not in gaps:
+            continue
+        observed[variable][where.ravel()] = True
+        missing = gaps[variable].ravel()[where].reshape(*where.shape[: where.ndim - replicator.widths[site]], -1)
+        if (missing.any(axis=-1) & ~missing.all(axis=-1)).any():
+            told = f"{variable} lacks some numbers of a vector or matrix that has one law, of which others are given"
+            raise StanDataError(told, variable)
     found = {n: at & observed[n].reshape(at.shape) for n, at in gaps.items()}
     return {n: at for n, at in found.items() if at.any()}
 

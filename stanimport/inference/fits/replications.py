@@ -83,6 +83,7 @@ class Replicator:
     Attributes:
         sites: that observe something, in the order of their random numbers.
         pieces: what the sites observe: the variable, and the positions in it.
+        widths: of how many axes at the end of those all numbers have one law together, by site.
         failed: why sites can't be drawn, by variable.
         as_given: how many numbers of a variable no statement observes, which are those of the data, by variable.
     """
@@ -91,6 +92,7 @@ class Replicator:
         self.posterior, self.lacking = posterior, lacking
         self.sites: list[str] = []
         self.pieces: dict[str, tuple[str, np.ndarray]] = {}
+        self.widths: dict[str, int] = {}
         self.failed: dict[str, str] = {}
         self.as_given: dict[str, int] = {}
         self.lines = told_apart(posterior.module).lines
@@ -111,6 +113,7 @@ class Replicator:
                 self.failed[variable] = "a statement observes it more than once"
             else:
                 out[name], self.pieces[name] = drawn, (variable, where)
+                self.widths[name] = len(site["fn"].event_shape)
         for s in summed(self.posterior.program, trace, self.lines):
             self.failed[s.data[0]] = f"line {s.line} observes it in a loop of unknown length"
         return out
