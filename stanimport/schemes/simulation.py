@@ -8,7 +8,7 @@ draws.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -18,14 +18,14 @@ from stanlib.types import REAL
 
 from ..ir import gprob, typed
 from ..ir.fresh import Fresh
-from ..ir.uses import breaks, declared, mentions, walk_statements, writes, written
+from ..ir.uses import breaks, declared, is_tail, mentions, walk_statements, writes, written
 from . import comprehensive, elementwise, mixed
 from .items import taken_apart
 from .mixed import Stmts
 from .parts import draw_parts
 from .pointwise import without_calls
 from .priors import subject
-from .sites import container
+from .sites import container, root
 
 
 def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
@@ -36,7 +36,8 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     model = taken_apart(made.model, names)
     sizes = {s.name: s.sized.shape for s in model if isinstance(s, gprob.Sample)}
     model = elementwise.gather(tuple(_split(model, sizes)), sizes, names, sizes)
-    model = mixed.merge(tuple(with_laws(model, names)), made.functions, sorting=True)
+    data = {v.symbol for v in (*made.data, *made.transformed_data_variables)}
+    model = mixed.merge(tuple(with_laws(model, names, data)), made.functions, sorting=True)
     return replace(made, model=draw_parts(model, names, mixed.is_static(model)))
 
 
@@ -53,15 +54,15 @@ def _split(model: Stmts, sizes: elementwise.Sizes) -> Iterator[gprob.Stmt]:
         yield from (replace(s, body=tuple(part)) for part in (laws, others) if part)
 
 
-def with_laws(model: Stmts, names: Fresh) -> Iterator[gprob.Stmt]:
+def with_laws(model: Stmts, names: Fresh, data: Set[str]) -> Iterator[gprob.Stmt]:
     """The model with densities of parameters, where they are added to the target, as statements of their own.
 
-    What is added of data alone is left out: nothing is drawn by it.
+    What is added of data alone is left out: nothing is drawn by it. What censored data add stays as it is.
     """
     parameters = {s.name: s.site for s in model if isinstance(s, gprob.Sample)}
     sums, static = _sums(model), mixed.is_static(model)
     for i, s in enumerate(model):
-        if not isinstance(s, gprob.Factor) or s.jacobian or s.value.type != REAL:
+        if not isinstance(s, gprob.Factor) or s.jacobian or s.value.type != REAL or _is_censored(s.value, data):
             yield s
             continue
         for term in _terms(s.value, sums, i):
@@ -71,6 +72,10 @@ def with_laws(model: Stmts, names: Fresh) -> Iterator[gprob.Stmt]:
                 yield gprob.Observe(s.span, names.site(f"{parameters[about]}__prior"), law[1], law[0])
             elif not static(term):
                 yield gprob.Factor(s.span, WEIGHT if _is_weight(term) else names.site("target__term"), term)
+
+
+def _is_censored(e: gprob.Expr, data: Set[str]) -> bool:
+    return is_tail(e) and root(e.arguments[0]) in data
 
 
 def _is_weight(term: gprob.Expr) -> bool:

@@ -125,6 +125,7 @@ LIKELIHOODS = {  # what data add beside densities of theirs: the prior is the sa
     "zeros": "for (n in 1:N) { if (k[n] == 0) target += log_sum_exp(log(p), log1m(p) - 2); "
              "else target += log1m(p) + poisson_lpmf(k[n] | 2); }",
     "censored": "for (n in 1:N) { if (c[n] == 1) target += exponential_lccdf(t[n] | p); else t[n] ~ exponential(p); }",
+    "all censored": "target += exponential_lccdf(t | p);",
 }  # fmt: skip
 
 
@@ -140,7 +141,8 @@ def test_what_outcomes_add_is_no_prior(case):
 @pytest.mark.parametrize("statement", [
     "for (n in 1:N) target += beta_lpdf(p | 20, 2) + normal_lpdf(t[n] | p, 1);",
     "real lp = -square(p); for (n in 1:N) lp += normal_lpdf(t[n] | p, 1); target += lp;",
-    "for (n in 1:N) { t[n] ~ normal(p, 1); target += -normal_lccdf(0 | p, 1); }",
+    "for (n in 1:N) { t[n] ~ normal(p, 1); target += -normal_lccdf(0 | p, 1); }", "target += normal_lccdf(0 | p, 1);",
+    "target += exponential_lccdf(t | p) - square(p);", "target += exponential_lccdf(t * p | p);",
 ])  # fmt: skip
 def test_what_is_added_of_parameters_beside_may_be_a_prior(statement):
     program = "data { int N; vector[N] t; } parameters { real<lower=0, upper=1> p; } model { %s }"
