@@ -189,6 +189,12 @@ def test_what_can_be_iterated_once_is_refused():
         IterableFeed(iter(x for x in Batches()), {"N": 16}, AXES)
 
 
+@pytest.mark.parametrize("returned", [None, 7, {"x": np.zeros((3, K)), "y": np.zeros(3)}, lambda: iter(Batches())])
+def test_functions_that_return_no_iterable_are_refused(returned):
+    with pytest.raises(StanDataError, match=f"an iterable of batches, not {type(returned).__name__}"):
+        IterableFeed(lambda: returned, {"N": 1}, AXES)
+
+
 def test_arrays_of_a_batch_have_one_length():
     with pytest.raises(StanDataError, match="must have one length: x has 3, y has 2"):
         IterableFeed([{"x": np.zeros((3, K)), "y": np.zeros(2)}], {"N": 1}, AXES)

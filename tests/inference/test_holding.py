@@ -1,6 +1,9 @@
 """How data of many rows are held: exactly, in few bytes, in the memory where they are."""
 from __future__ import annotations
 
+import weakref
+
+import jax
 import numpy as np
 import pytest
 from scipy import stats
@@ -10,6 +13,7 @@ from stanimport.inference.blocks import arrangement, density, holding, sweeps
 from stanimport.inference.blocks.holding import Held, held, least_type
 from stanimport.inference.density.posterior import condition
 from stanlib import data
+from stanlib.arrays.memory import by_columns
 
 rng = np.random.default_rng(3)
 REALS = rng.normal(size=1000)
@@ -65,9 +69,10 @@ def test_rows_of_a_matrix(columns, x64):
     made = held(given, 0, given.dtype)
     assert lies_in(made, given)
     np.testing.assert_array_equal(made.rows(0, 500), given)
-    turned = held(given.T, 1, given.dtype)  # which XLA can't read
+    apart = given[::2].T
+    turned = held(apart, 1, given.dtype)  # which XLA can't read
     assert not lies_in(turned, given) and turned.first == 0
-    np.testing.assert_array_equal(turned.block(100, 50, False), given.T[:, 100:150])
+    np.testing.assert_array_equal(turned.block(100, 50, False), apart[:, 100:150])
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -113,3 +118,35 @@ def test_large_arrays_are_not_copied(monkeypatch):
     others = {"x": given["x"].astype(np.float32), "k": given["k"].astype(np.int32)}
     converted = program.transformed_data(**given | others)
     assert all(not np.shares_memory(converted[n], a) and converted[n].dtype.itemsize == 8 for n, a in others.items())
+
+
+def test_a_matrix_is_kept_by_columns_once(x64, monkeypatch):
+    """For all products, for the value alone as for the gradient, and no longer than something reads it."""
+    monkeypatch.setattr(data, "LARGE", 100)
+    monkeypatch.setattr(density, "ROWS", 100)
+    program = stanimport.loads("""data { int N; matrix[N, 3] x; vector[N] y; } parameters { vector[3] b; real m; }
+      model { y ~ normal(x * b, 1); y ~ normal(m + x * b, 2); }""")
+    x, y = rng.normal(size=(500, 3)), rng.normal(size=500)
+    posterior = condition(program, {"N": 500, "x": x, "y": y}, 1)
+    point = np.array([0.3, -1, 2, 0.5])
+    expected = stats.norm.logpdf(y, x @ point[:3], 1).sum() + stats.norm.logpdf(y, 0.5 + x @ point[:3], 2).sum()
+    assert float(posterior.log_density(point)) == pytest.approx(expected)
+    assert np.isfinite(jax.grad(posterior.log_density)(point)).all()
+    kept = by_columns(posterior.inputs["x"])
+    turned = [a for a in jax.live_arrays() if a.shape == (3, 500)]
+    assert len(turned) == 2 and all(np.shares_memory(np.asarray(a), kept) for a in turned)
+    np.testing.assert_array_equal(kept, x.T)
+
+
+def test_transposes_of_data_that_change_are_their_own():
+    given = rng.normal(size=(50, 2))
+    one = by_columns(given)
+    given[7] = 1
+    np.testing.assert_array_equal(by_columns(given), given.T)
+    assert not np.array_equal(one, given.T)
+    given.flags.writeable = False
+    shared = by_columns(given)
+    assert np.shares_memory(shared, by_columns(given)) and not np.shares_memory(shared, one)
+    owner = weakref.ref(shared.base)
+    del shared
+    assert owner() is None and np.array_equal(by_columns(given), given.T)

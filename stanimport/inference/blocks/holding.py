@@ -12,9 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from stanlib.arrays.memory import ALIGNMENT, room
 from stanlib.dataclass import dataclass
 
-ALIGNMENT = 64  # bytes
 _CHUNK = 2**16  # numbers that are looked at together
 _TYPES = {"i": ("int8", "int16", "int32"), "u": ("uint8", "uint16", "uint32"), "f": ("int8", "int16", "float32")}
 
@@ -56,7 +56,7 @@ def held(data: np.ndarray, axis: int, dtype: object, order: np.ndarray | None = 
     """Data that are to be read as of a type, or their rows in another order; shared if they need no less room."""
     kind, first = least_type(data), 0
     if order is not None:
-        data = np.take(data.astype(kind, copy=False), order, axis, out=_room(data.shape, kind), mode="clip")
+        data = np.take(data.astype(kind, copy=False), order, axis, out=room(data.shape, kind), mode="clip")
     elif kind != data.dtype or (found := first_aligned(data, axis)) is None:
         data = _as(data, kind)
     else:
@@ -73,9 +73,11 @@ def narrowed(data: np.ndarray) -> np.ndarray:
 
 def first_aligned(data: np.ndarray, axis: int) -> int | None:
     """The first row that begins where XLA can read it; None if there is none, or rows are not one after the other."""
-    if axis or not data.flags.c_contiguous:
+    if not data.flags.c_contiguous:
         return None
     start, width = data.ctypes.data, data.strides[0]
+    if axis:  # rows lie all over the array
+        return None if start % ALIGNMENT else 0
     return next((k for k in range(min(ALIGNMENT, len(data))) if (start + k * width) % ALIGNMENT == 0), None)
 
 
@@ -104,14 +106,6 @@ def _is_exact(some: np.ndarray, kind: np.dtype[Any]) -> bool:
 
 def _as(data: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
     """A copy that XLA can read as it is."""
-    made = _room(data.shape, kind)
+    made = room(data.shape, kind)
     made[...] = data
     return made
-
-
-def _room(shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
-    """An array that begins where XLA can read it."""
-    size = int(np.prod(shape)) * kind.itemsize
-    memory = np.empty(size + ALIGNMENT, np.uint8)
-    start = -memory.ctypes.data % ALIGNMENT
-    return memory[start : start + size].view(kind).reshape(shape)

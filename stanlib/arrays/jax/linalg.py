@@ -10,6 +10,7 @@ import jax.scipy.linalg
 import numpy as np
 
 from ..base import Array
+from ..memory import by_columns
 from ..numpy import linalg as linalg_numpy
 from . import callbacks, small_factors
 
@@ -19,7 +20,7 @@ NARROW = 32  # columns up to which a matrix of data is kept by columns
 def matmul(a: Any, b: Any) -> Array:
     """The matrix product. Data with few columns are stored by columns for it: XLA is slow at many short rows."""
     if isinstance(a, np.ndarray) and a.ndim == 2 and b.ndim == 1 and a.shape[1] <= NARROW:
-        return jnp.matmul(b, np.ascontiguousarray(a.T))
+        return jnp.matmul(b, by_columns(a))
     return jnp.matmul(a, b)
 
 

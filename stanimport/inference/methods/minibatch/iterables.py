@@ -24,7 +24,8 @@ class IterableFeed:
         axes: as for `ArrayFeed`.
 
     Raises:
-        StanDataError: for batches whose arrays differ in length, and for what can be iterated only once.
+        StanDataError: for batches whose arrays differ in length, for what can be iterated only once, and for a function
+            that returns no iterable.
         OptionError: for several sizes.
     """
 
@@ -166,11 +167,18 @@ def _is_same(one: object, other: object) -> bool:
 def _iterator(batches: Any) -> Callable[[], Iterator[Any]]:
     """What begins a pass."""
     if callable(batches):
-        return lambda: iter(batches())
+        return lambda: _of_pass(batches())
     if iter(batches) is batches:
         raise StanDataError(f"a {type(batches).__name__} can be iterated only once: give a function that returns one, "
                             "or an object whose iterators begin anew")  # fmt: skip
     return lambda: iter(batches)
+
+
+def _of_pass(batches: Any) -> Iterator[Any]:
+    """The batches of what a function returned, which has to give some. Raises StanDataError."""
+    if not is_iterable(batches) or not hasattr(batches, "__iter__"):
+        raise StanDataError(f"the function must return an iterable of batches, not {type(batches).__name__}")
+    return iter(batches)
 
 
 def is_iterable(data: object) -> bool:
