@@ -147,6 +147,33 @@ def test_what_can_not_be_read_is_named(damage, tmp_path):
         sources.open_data(place)
 
 
+def as_folder_of_tables(folder, **rows):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    folder.mkdir()
+    for name, count in rows.items():
+        parquet.write_table(pyarrow.table({name: np.arange(count)}), folder / f"{name}.parquet")
+    return folder
+
+
+def test_tables_of_different_lengths_have_no_number_of_rows_in_common(tmp_path):
+    """It was that of the last of them; what they are cut along has its own."""
+    assert sources.open_data(as_folder_of_tables(tmp_path / "same", y=60, u=60))["N"] == 60
+    opened = sources.open_data(as_folder_of_tables(tmp_path / "data", y=60, u=7, z=9))
+    assert opened.keys() == {"y", "u", "z"}
+    assert ArrayFeed(opened, {"N": 10}, {"N": {"y": 0}}, 7).totals == {"N": 60}
+
+
+@pytest.mark.parametrize("name", ["y.npy", "y.parquet"])
+def test_the_file_of_a_folder_that_can_not_be_read_is_named(name, tmp_path):
+    pytest.importorskip("pyarrow")
+    np.save(tmp_path / "x.npy", np.zeros(1000))
+    whole = (tmp_path / "x.npy").read_bytes()
+    for damaged in (whole[:500], b"", b"nothing"):
+        (tmp_path / name).write_bytes(damaged)
+        with pytest.raises(StanDataError, match=f"/{name}: can't be read"):
+            sources.open_data(tmp_path)
+
+
 def test_only_what_is_needed_of_a_memory_map_is_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(feeds, "MEMORY", 2**13)
     read = []

@@ -125,24 +125,32 @@ def _folder(path: Path) -> dict[str, Any]:
         StanDataError: if there are none, and for a name that is in two of them.
     """
     made: dict[str, Any] = {}
-    counted: dict[str, Any] = {}
+    counts = set[int]()
     for file in sorted(path.iterdir()):
         found: dict[str, Any] = {}
         if file.suffix == ".npy":
-            found = {file.stem: _small(np.load(file, mmap_mode="r"))}
+            found = {file.stem: _mapped(file)}
         elif file.suffix == ".json":
             found = read_data(file)
         elif file.suffix in _TABLE:
-            found = _parquet(file)
-            counted = {n: v for n, v in found.items() if not is_array(v)}
-            found = {n: v for n, v in found.items() if is_array(v)}
+            found = _open_path(file)
+            if not is_array(found["N"]):  # a column's name
+                counts.add(found.pop("N"))
         twice = min(found.keys() & made.keys(), default=None)
         if twice is not None:
             raise StanDataError(f"{path}: {twice} is there twice, in {file.name} too", twice)
         made |= found
     if not made:
         raise StanDataError(f"{path}: there are no data: no .npy, .parquet or .json files")
-    return counted | made
+    return ({"N": counts.pop()} if len(counts) == 1 else {}) | made  # of tables of different lengths N is none's
+
+
+def _mapped(file: Path) -> Any:
+    """An array of a file of NumPy's, mapped into memory. Raises StanDataError."""
+    try:
+        return _small(np.load(file, mmap_mode="r"))
+    except Exception as e:  # a damaged file may be anything, a pickle among others
+        raise StanDataError(f"{file}: can't be read: {type(e).__name__}: {e}") from e
 
 
 def _parquet(path: Path) -> dict[str, Any]:
