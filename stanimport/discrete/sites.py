@@ -14,13 +14,16 @@ from ..ir.likeness import same
 from ..source import Span
 from .parameters import Discrete, variable
 from .terms import LEAVES_THAT_ADD, Term
+from .windows import Window, Windows
 
-Pattern = tuple[gprob.Expr | None, ...]
+Pattern = tuple[gprob.Expr | Window | None, ...]
 
 
 @dataclass(frozen=True)
 class Site:
     """`z[i, j]`: one element where the pattern has an index for every dimension; else all those with these indices.
+
+    Or those of a window of neighbours.
 
     `level` is how many loops around the term its indices need; `index` is the variable of the loop over its values, and
     `values` that of the list of all values where it stands for several elements. Places where no condition of `guards`
@@ -36,18 +39,24 @@ class Site:
 
     @property
     def missing(self) -> int:
-        """The number of dimensions without an index."""
-        return sum(p is None for p in self.pattern)
+        """The number of dimensions without an index of one element."""
+        return sum(not isinstance(p, gprob.Expr) for p in self.pattern)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it stands for all elements of an array."""
+        return all(p is None for p in self.pattern)
 
     @property
     def shape(self) -> tuple[gprob.Expr, ...]:
         """The sizes of those dimensions."""
-        return tuple(n for n, p in zip(self.discrete.shape, self.pattern) if p is None)
+        pairs = zip(self.discrete.shape, self.pattern)
+        return tuple(p.count if isinstance(p, Window) else n for n, p in pairs if not isinstance(p, gprob.Expr))
 
     @property
     def indices(self) -> tuple[gprob.IndexExpr, ...]:
         """The indices that select its elements."""
-        return tuple(gprob.ALL if p is None else gprob.Single(p) for p in self.pattern)
+        return tuple(gprob.Single(p) if isinstance(p, gprob.Expr) else p.range if p else gprob.ALL for p in self.pattern)
 
     def guard(self, span: Span) -> gprob.Expr:
         """Whether a place reads it."""
@@ -58,7 +67,7 @@ class Site:
 
     def matches(self, name: str, indices: Sequence[gprob.IndexExpr]) -> bool:
         """Whether a read with these indices reads no other elements."""
-        return name == self.discrete.name and covers(self.pattern, read_pattern(indices, self.discrete.dims))
+        return name == self.discrete.name and covers(self.pattern, tuple(indices))
 
     def read(self, indices: Sequence[gprob.IndexExpr], e: gprob.Expr) -> gprob.Expr:
         """What stands in place of a read with these indices."""
@@ -66,7 +75,8 @@ class Site:
         if not self.missing:
             return at
         values = variable(array(INT, 1 + self.missing), e.span, self.values)
-        rest = (i for i, p in zip(indices, self.pattern) if p is None)
+        pairs = ((i, p) for i, p in zip(indices, self.pattern) if not isinstance(p, gprob.Expr))
+        rest = (p.within(i) if p else i for i, p in pairs)
         return gprob.Index(e.type, e.span, values, (gprob.Single(at), *rest))
 
 
@@ -76,9 +86,21 @@ def read_pattern(indices: Sequence[gprob.IndexExpr], dims: int) -> Pattern:
     return (*given, *(None,) * (dims - len(given)))
 
 
-def covers(a: Pattern, b: Pattern) -> bool:
+def covers(a: Pattern, b: Sequence[gprob.IndexExpr]) -> bool:
+    """Whether the elements that indices select are surely among those of a pattern."""
+    given = (*b, *(gprob.ALL,) * (len(a) - len(b)))
+    return all(p is None or _selects(p, i) for p, i in zip(a, given))
+
+
+def _selects(p: gprob.Expr | Window, i: gprob.IndexExpr) -> bool:
+    """Whether an index selects what stands in a pattern, or some of it."""
+    return p.has(i) if isinstance(p, Window) else isinstance(i, gprob.Single) and same(p, i.value)
+
+
+def includes(a: Pattern, b: Pattern) -> bool:
     """Whether the elements of a pattern are surely among those of another."""
-    return all(p is None or q is not None and same(p, q) for p, q in zip(a, b))
+    pairs = [(p, q) for p, q in zip(a, b) if p is not None]
+    return all(p.is_of(q) if isinstance(p, Window) and isinstance(q, Window) else same(p, q) for p, q in pairs)
 
 
 def key_loops(term: Term, static: Set[str]) -> tuple[gprob.For, ...]:
@@ -123,9 +145,10 @@ def own_sites(
     while True:
         found = sites(term, loops, discrete, static, names)
         wrong = [s.level for s in found if s.level and carries(term, loops[s.level - 1])]
-        if not wrong:
-            return found, loops[: max((s.level for s in found), default=0)]
-        loops = loops[: min(wrong) - 1]
+        own = min(wrong) - 1 if wrong else max((s.level for s in found), default=0)
+        if own == len(loops):
+            return found, loops
+        loops = loops[:own]
 
 
 @dataclass
@@ -136,12 +159,14 @@ class _Found:
     pattern: Pattern
     guards: tuple[gprob.Expr, ...]
 
-    def merge(self, guards: tuple[gprob.Expr, ...]) -> None:
+    def merge(self, other: "_Found") -> None:
         """Adds a read of the same elements, or of some of them."""
-        if not guards or not self.guards:
+        pairs = zip(self.pattern, other.pattern)
+        self.pattern = tuple(p.reading(q) if isinstance(p, Window) and isinstance(q, Window) else p for p, q in pairs)
+        if not other.guards or not self.guards:
             self.guards = ()
         else:
-            self.guards += tuple(g for g in guards if not any(same(g, h) for h in self.guards))
+            self.guards += tuple(g for g in other.guards if not any(same(g, h) for h in self.guards))
 
 
 def sites(
@@ -151,25 +176,36 @@ def sites(
     level = {s.name: i for i, s in enumerate(loops, start=1)}
     known = static | level.keys()
     found: list[_Found] = []
-    for name, indices, guard in _Reads(discrete, known).of((*term.before, *term.top)):
-        pattern = read_pattern(indices, discrete[name].dims)
-        certain = tuple(p if p is not None and uses.names_in(p) <= known else None for p in pattern)
+    code = (*term.before, *term.top)
+    windows = Windows(code, known, static, discrete.keys())
+    for name, indices, guard in _Reads(discrete, known).of(code):
+        none = (None,) * (discrete[name].dims - len(indices))
+        certain = (*(_certain(i, known, windows) for i in indices), *none)
         found.append(_Found(discrete[name], certain, () if guard is None else (guard,)))
     kept: list[_Found] = []
     for f in sorted(found, key=lambda f: -sum(p is None for p in f.pattern)):
-        wider = next((k for k in kept if k.discrete is f.discrete and covers(k.pattern, f.pattern)), None)
+        wider = next((k for k in kept if k.discrete is f.discrete and includes(k.pattern, f.pattern)), None)
         if wider is None:
             kept.append(f)
         else:
-            wider.merge(f.guards)
+            wider.merge(f)
     return tuple(_site(f, level, names) for f in kept)
 
 
+def _certain(index: gprob.IndexExpr, known: Set[str], windows: Windows) -> gprob.Expr | Window | None:
+    """Which element an index selects, or which neighbours; None if that is not known, or all of them."""
+    if isinstance(index, gprob.Single) and uses.names_in(index.value) <= known:
+        return index.value
+    return windows.of(index)
+
+
 def _site(f: _Found, level: Mapping[str, int], names: Fresh) -> Site:
-    needed = uses.names_in((*(p for p in f.pattern if p is not None), *f.guards))
+    ends = (e for p in f.pattern if isinstance(p, Window) for e in (p.lower, p.upper))
+    needed = uses.names_in((*(p for p in f.pattern if isinstance(p, gprob.Expr)), *ends, *f.guards))
     at = max((level.get(n, 0) for n in needed), default=0)
     site = f.discrete.declaration.site
-    values = names.helper(f"values_{site}") if None in f.pattern else ""
+    several = any(not isinstance(p, gprob.Expr) for p in f.pattern)
+    values = names.helper(f"values_{site}") if several else ""
     return Site(f.discrete, f.pattern, f.guards, at, names.helper(f"{site}"), values)
 
 
@@ -183,31 +219,35 @@ class _Reads:
     discrete: Mapping[str, Discrete]
     known: Set[str]
 
-    def of(self, node: object, guard: gprob.Expr | None = None) -> Iterator[_Read]:
-        """Name and indices of each read in a node, and the condition, `guard` included, for it; None for always."""
+    def of(self, node: object, guard: gprob.Expr | None = None, inner: bool = False) -> Iterator[_Read]:
+        """Name and indices of each read in a node, and the condition, `guard` included, for it; None for always.
+
+        A node that is `inner` stands in a loop of which all iterations belong to one place of the term.
+        """
         if isinstance(node, gprob.Index) and isinstance(node.base, gprob.Var) and node.base.name in self.discrete:
             yield node.base.name, node.indices, guard
             for i in node.indices:
-                yield from self.of(i, guard)
+                yield from self.of(i, guard, inner)
         elif isinstance(node, gprob.Var):
             if node.name in self.discrete:
                 yield node.name, (), guard
-        elif (parts := self._alternatives(node)) is not None:
+        elif (parts := self._alternatives(node, inner)) is not None:
             condition, then, otherwise = parts
-            yield from self.of(condition, guard)
-            yield from self.of(then, _both(guard, condition))
-            yield from self.of(otherwise, _both(guard, call("logical_negation", condition.span, condition)))
+            yield from self.of(condition, guard, inner)
+            yield from self.of(then, _both(guard, condition), inner)
+            yield from self.of(otherwise, _both(guard, call("logical_negation", condition.span, condition)), inner)
         else:
+            inner = inner or isinstance(node, gprob.For) and node.name not in self.known
             for c in node if isinstance(node, tuple) else traversal.children(node):
-                yield from self.of(c, guard)
+                yield from self.of(c, guard, inner)
 
-    def _alternatives(self, node: object) -> tuple[gprob.Expr, Any, Any] | None:
+    def _alternatives(self, node: object, inner: bool) -> tuple[gprob.Expr, Any, Any] | None:
         """A condition on what is known, and the parts of a node that are evaluated where it holds, or not."""
         if isinstance(node, gprob.Cond):
             found: tuple[gprob.Expr, Any, Any] = node.condition, node.then, node.otherwise
         elif isinstance(node, gprob.Logical):
             found = (node.left, node.right, ()) if node.operator == "&&" else (node.left, (), node.right)
-        elif isinstance(node, gprob.If) and not _adds(node):
+        elif isinstance(node, gprob.If) and (inner or not _adds(node)):
             found = node.condition, node.then, node.otherwise
         else:
             return None
@@ -215,7 +255,7 @@ class _Reads:
 
 
 def _adds(s: gprob.Stmt) -> bool:
-    """Whether a term stands inside: then the branch decides whether it stands, not what it reads."""
+    """Whether a term stands inside: in its own loops the branch decides whether it stands, not what it reads."""
     return any(isinstance(t, LEAVES_THAT_ADD) for t in uses.walk_statements((s,)))
 
 

@@ -41,7 +41,7 @@ def _bounds(s: Site, span: Span) -> Iterator[gprob.Expr]:
 def own_bound(s: Site, name: str, span: Span) -> gprob.Expr:
     """The lower or the upper bound of the elements of a site."""
     bound = s.discrete.bound(name)
-    if bound.type == INT or s.missing == s.discrete.dims:
+    if bound.type == INT or s.is_whole:
         return bound
     return gprob.Index(array(INT, s.missing) if s.missing else INT, span, bound, s.indices)
 
@@ -92,7 +92,7 @@ def width(s: Site, span: Span) -> gprob.Expr:
 def numbers(s: Site, span: Span) -> gprob.Expr:
     """The numbers of the elements of a site."""
     found: gprob.Expr = variable(s.discrete.type, span, s.discrete.elements)
-    if s.pattern and not s.missing == s.discrete.dims > 0:
+    if s.pattern and not s.is_whole:
         found = gprob.Index(array(INT, s.missing), span, found, s.indices)
     return found if s.missing < 2 else call("to_array_1d", span, found)
 

@@ -252,3 +252,69 @@ model { able ~ normal(1, 1); hard ~ normal(0, 1); target += bernoulli_lpmf(z | p
   for (n in 1:R) eta[n] = (2 * z[i[n]] - 1) * able[j[n]] * exp(hard[i[n]]);
   y ~ bernoulli_logit(eta); }""",
     {"J": 3, "R": 9, "i": _ints(1, 6, 9), "j": _ints(1, 3, 9), "y": _ints(0, 1, 9)}, B)
+
+# --- data beside elements --------------------------------------------------------------------------------------------
+
+_LABELS = """data { int N; int P; array[N, P] int x; vector[N] y; array[N] int label; array[3] int unknown; %given% }
+parameters { vector[2] b; matrix<lower=0, upper=1>[2, P] th; %discrete% }
+"""
+_LABELLED = {"N": N, "P": 2, "x": _ints(0, 1, N, 2), "y": _normals(N), "label": [1, 0, 2, 0, 0, 1], "unknown": [2, 4, 5]}
+
+
+def labelled(name: str, model: str) -> None:
+    style(f"labels of which some are 0, {name}", f"{_LABELS}model {{ array[N] int c = label; {model} }}", _LABELLED, ONE_TWO)
+
+
+labelled("in two loops", "c[unknown] = z; for (n in 1:N) for (p in 1:P) x[n, p] ~ bernoulli(th[c[n], p]);")
+labelled("by rows", "c[unknown] = z; for (n in 1:N) { x[n] ~ bernoulli(th[c[n]]); y[n] ~ normal(b[c[n]], 1); }")
+labelled("set one by one", """for (m in 1:3) c[unknown[m]] = z[m]; y ~ normal(b[c], 1);
+  for (p in 1:P) for (n in 1:N) if (y[n] > -1) x[n, p] ~ bernoulli(th[c[n], p]);""")
+labelled("in an inner branch", """for (m in 1:3) c[unknown[m]] = z[m]; for (n in 1:N) for (p in 1:P) {
+  if (x[n, p] == 1) target += log(th[c[n], p]) + y[n] * b[c[n]]; else target += log1m(th[c[n], 3 - p]); }""")
+
+# --- neighbours ------------------------------------------------------------------------------------------------------
+
+
+def lagged(name: str, law: str, limit: int = 16) -> None:
+    head = """functions { real total(array[] int k, vector a) { return sum(a[k]); } }
+data { int T; int P; int none; vector[T] y; array[2] int lag; %given% }
+parameters { vector[2] a; matrix[2, 3] phi; array[2] simplex[2] g; real<lower=0> s; %discrete% }
+"""
+    data = {"T": 8, "P": 2, "none": 0, "y": _normals(8), "lag": [1, 2]}
+    moves = "for (t in 2:T) z[t] ~ categorical(g[z[t - 1]]);"
+    style(f"neighbours, {name}", f"{head}model {{ {moves} {law} }}", data, Variable("z", (8,), 1, 2), limit=limit)
+
+
+lagged("autoregression about the mean", """for (t in 3:T) { real m = a[z[t]];
+  for (l in 1:2) m += phi[z[t], l] * (y[t - l] - a[z[t - l]]); y[t] ~ normal(m, s); }""")
+lagged("of an order that is data", """for (t in (P + 1):T) { real m = a[z[t]];
+  for (l in 1:P) m += phi[1, l] * (y[t - l] - a[z[t - l]]); y[t] ~ normal(m, s); }""")
+lagged("of order none", """for (t in 1:T) { real m = a[z[t]]; for (l in 1:none) m += phi[1, l] * a[z[t - l]];
+  y[t] ~ normal(m, s); }""")
+lagged("with the one itself", """for (t in 3:T) { real m = a[z[t]]; for (l in 0:P) m += phi[1, l + 1] * a[z[t - l]];
+  y[t] ~ normal(m, s); }""")
+lagged("by slices", """for (t in 3:T) y[t] ~ normal(a[z[t]] + dot_product(phi[z[t], 1:2],
+  y[(t - 2):(t - 1)] - a[z[(t - 2):(t - 1)]]), s);""")
+lagged("by slices as long as data say", """for (t in (P + 1):T)
+  y[t] ~ normal(log_sum_exp(a[z[(t - P):t]]) * dot_product(phi[z[t], 1:P], a[z[(t - P):(t - 1)]]), s);""")
+lagged("numbered by place", """for (t in 3:T) { real m = 0; for (k in (t - 2):t) m += a[z[k]] * y[k];
+  y[t] ~ normal(m * a[z[t]], s); }""")
+lagged("in a local array", """for (t in 3:T) { array[2] int last; for (l in 1:2) last[l] = z[t - l];
+  y[t] ~ normal(prod(a[last]), s); }""")
+lagged("in a function", "for (t in 2:(T - 1)) y[t] ~ normal(total(z[(t - 1):(t + 1)], a) * total(z[t:(t + 1)], a), s);")
+lagged("where data say so", """for (t in 1:T) { real m = a[z[t]]; if (t > P && y[t] > -0.5)
+  { for (l in 1:P) m *= 1 + phi[1, l] * a[z[t - l]]; } y[t] ~ normal(m, s); }""")
+lagged("where elements say so", """for (t in 3:T) { real m = 1;
+  for (l in 1:P) if (z[t - l] == z[t]) m *= a[z[t]] + l; else m -= phi[1, l]; y[t] ~ normal(m, s); }""")
+lagged("at both ends", """for (t in 1:3) { real m = 1; for (l in 0:1) m *= a[z[t + l]] + phi[2, z[T - t - l]];
+  y[t] ~ normal(m, s); }""", limit=32)
+lagged("fewer at the beginning", """for (t in 1:T) { real m = a[z[t]];
+  for (l in 1:min(P, t - 1)) m += phi[1, l] * a[z[t - l]]; y[t] ~ normal(m, s); }""", limit=256)
+lagged("where the place allows", """for (t in 1:T) { real m = a[z[t]];
+  for (l in 1:P) if (t > l) m += phi[1, l] * a[z[t - l]]; y[t] ~ normal(m, s); }""", limit=256)
+style("neighbours, of rows with bounds of their own", """data { int T; int P; matrix[2, T] y; %given% }
+parameters { vector[3] a; vector[2] phi; %discrete% }
+model { for (i in 1:2) { for (t in 2:T) target += poisson_lpmf(z[i, t] | 1 + z[i, t - 1]);
+  for (t in (P + 1):T) { real m = 0; for (l in 1:P) m += phi[l] * a[z[i, t - l]]; y[i, t] ~ normal(m * z[i, t], 1); } } }
+""",
+    {"T": 4, "P": 2, "y": _normals(2, 4)}, Variable("z", (2, 4), 1, 3, (2, 3, 1, 2, 1, 2, 2, 3)), limit=48)
