@@ -110,8 +110,9 @@ def setup(discrete: Sequence[Discrete]) -> Iterator[gprob.Stmt]:
         numbers = raw("discrete_variable__", d.type, d.span, first, name, *bounds, *d.shape)
         yield gprob.Declare(d.span, d.elements, gprob.Sized(d.type, d.shape), None, numbers)
         before.append(_count(d))
+        none = next((b for b in bounds if b.type == INT), gprob.int_const(1, d.span))
         for end, bound, reduction in zip((d.lower, d.upper), bounds, ("min", "max")):
-            yield gprob.Declare(d.span, end, gprob.Sized(INT), None, _extreme(bound, reduction))
+            yield gprob.Declare(d.span, end, gprob.Sized(INT), None, _extreme(bound, reduction, none))
 
 
 def _count(d: Discrete) -> gprob.Expr:
@@ -121,12 +122,14 @@ def _count(d: Discrete) -> gprob.Expr:
     return out
 
 
-def _extreme(bound: gprob.Expr, reduction: str) -> gprob.Expr:
-    dims = dimensions(bound.type)
+def _extreme(bound: gprob.Expr, reduction: str, none: gprob.Expr) -> gprob.Expr:
+    """The least or the greatest of the bounds of elements; `none` where there are none of these."""
+    dims, span = dimensions(bound.type), bound.span
     if dims == 0:
         return bound
-    flat = bound if dims == 1 else call("to_array_1d", bound.span, bound)
-    return call(reduction, bound.span, flat)
+    flat = bound if dims == 1 else call("to_array_1d", span, bound)
+    some = call("logical_gt", span, call("size", span, flat), gprob.int_const(0, span))
+    return gprob.Cond(INT, span, some, call(reduction, span, flat), none)
 
 
 # --- expressions -----------------------------------------------------------------------------------------------------

@@ -105,6 +105,7 @@ class Elimination:
 
     def _of_possible(self, possible: Possible) -> None:
         """The terms of single elements by what data leave to them, and their rows there."""
+        asked().seen.update({v.name: v for v in self.problem.own})
         self.restricted = possible.restricted
         self.at = np.zeros(len(self.known), int)  # the row of an element among those of its kind
         self.single: dict[int, Singles] = {}
@@ -145,7 +146,6 @@ class Elimination:
     def _with_added(self, kind: int, data: np.ndarray, known: np.ndarray) -> Singles:
         """The terms of single elements with what inference adds to them."""
         question, single = asked(), Singles(data)
-        question.seen.update({v.name: v for v in self.problem.own})
         if not question.added:
             return single
         parts = [

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import stanimport
 from tests.random_programs.referee import ours
 
 PROGRAM = """data { int N; vector[N] y; }
@@ -40,3 +41,16 @@ def test_the_rest_of_the_density(backend):
         np.testing.assert_allclose(found.log_density, expected, atol=1e-12, err_msg=statement)
         np.testing.assert_allclose(found.gradient, -POINT + [factor, 0], atol=1e-12, err_msg=statement)
         assert (found.values or {})["total"] == 0, statement
+
+
+@pytest.mark.parametrize("bounds", ["lower=1, upper=2", "lower=2, upper=most", "lower=least, upper=most"])
+def test_bounds_of_their_own_and_probabilities(bounds):
+    program = PROGRAM.replace("lower=1, upper=2", bounds) % "z ~ categorical_logit(m); y ~ normal(m[z], 1);"
+    program = program.replace("vector[N] y;", "vector[N] y; array[N] int least; array[N] int most;")
+    data = {"N": 0, "y": [], "least": [], "most": []}
+    fit = stanimport.generate_quantities(stanimport.loads(program), data, seed=1, previous_fit={"m": [POINT, POINT]})
+    assert fit.discrete_probabilities("z").shape[0] == 0
+    assert fit.most_probable("z").shape == fit.stan_variable("z").shape == (2, 0)
+    assert fit.stan_variable("total").tolist() == [0, 0]
+    (found,) = ours.outcomes(program, data, [POINT], "numpyro", jit=False)
+    np.testing.assert_allclose(found.log_density, stats.norm.logpdf(POINT).sum(), atol=1e-12)
