@@ -73,6 +73,8 @@ def _of_apply(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
     name = e.function.name
     if e.function.repeats:
         return e.arguments[0]
+    if is_flat_table(e):
+        return _of_table(e.arguments[0], i)
     if name in ("to_vector", "to_row_vector", "to_array_1d") and dimensions(e.arguments[0].type) == 1:
         inner = component(e.arguments[0], i)
         return inner if inner.type == component_type(e.type) else gprob.Promote(REAL, e.span, inner)
@@ -87,6 +89,21 @@ def _of_apply(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
     if found is None or found[1].result != component_type(e.type):
         return None
     return gprob.Apply(found[1].result, e.span, found[0], parts)
+
+
+def is_flat_table(e: gprob.Apply) -> bool:
+    """Whether it is `to_array_1d` of a variable that is an array with two axes of numbers."""
+    of = e.arguments[0] if e.function.name == "to_array_1d" else None
+    return isinstance(of, gprob.Var) and isinstance(of.type, Array) and of.type.dims == dimensions(of.type) == 2
+
+
+def _of_table(table: gprob.Expr, i: gprob.Expr) -> gprob.Expr:
+    """`to_array_1d(x)[i]`, which goes through the rows of x."""
+    span, one = i.span, gprob.int_const(1, i.span)
+    row = gprob.Index(component_type(table.type), span, table, (gprob.Single(one),))
+    length, before = call("size", span, row), call("subtract", span, i, one)
+    places = (call("add", span, call(f, span, before, length), one) for f in ("divide", "modulus"))
+    return gprob.Index(component_type(row.type), span, table, tuple(gprob.Single(p) for p in places))
 
 
 def is_by_component(e: gprob.Apply) -> bool:
@@ -141,6 +158,9 @@ def size(e: gprob.Expr, sizes: Sizes) -> gprob.Expr | None:
             return e.arguments[1]
         if e.function.name in ("to_vector", "to_row_vector", "to_array_1d") and dimensions(e.arguments[0].type) == 1:
             return size(e.arguments[0], sizes)
+        if is_flat_table(e):
+            axes = [_declared(e.arguments[0], axis, sizes) for axis in (0, 1)]
+            return None if axes[0] is None or axes[1] is None else call("multiply", e.span, axes[0], axes[1])
         if is_by_component(e) or e.function.name == "rows_dot_product":
             return next((s for a in e.arguments if is_container(a.type) and (s := size(a, sizes)) is not None), None)
     return None

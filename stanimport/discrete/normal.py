@@ -111,7 +111,8 @@ def _round(
     body = recomputed(inlined(body, tainted(body)), tainted(body), names, rows)
     found = tainted(body)
     body = without_regressions(released(body, found), found, names)
-    return tuple(by_component(body, found, _sizes((*known.statements, *body), sizes), names))
+    declared = _sizes((*known.statements, *body), sizes)
+    return with_sizes(tuple(by_component(body, found, dict(declared), names)), declared)
 
 
 def _sizes(body: Stmts, outer: Mapping[str, gprob.Sized]) -> dict[str, gprob.Sized]:

@@ -6,6 +6,7 @@ of none in all others: what doesn't depend on an element needs no table of all i
 from __future__ import annotations
 
 from collections.abc import Set
+from dataclasses import replace
 from typing import Any
 
 from ..ir import gprob, traversal, typed, uses
@@ -24,7 +25,7 @@ def _parted(s: gprob.Stmt, tainted: Set[str], static: Set[str], most: int) -> gp
     """The same of one statement, of which so many choices may be made."""
     if isinstance(s, gprob.For):
         inner = static | {s.name}
-        return traversal.with_bodies(s, lambda b: parted(b, tainted, inner))
+        return _outside(replace(s, body=parted(s.body, tainted, inner)), static)
     if not isinstance(s, (typed.Tilde, typed.Increment)):
         return traversal.with_bodies(s, lambda b: parted(b, tainted, static))
     choice = next((n for n in uses.own_nodes(s) if _decides(n, tainted, static)), None) if most else None
@@ -34,6 +35,18 @@ def _parted(s: gprob.Stmt, tainted: Set[str], static: Set[str], most: int) -> gp
     sides = (_parted(_chosen(s, choice.condition, i), tainted, static, most - 1) for i in (0, 1))
     then, otherwise = sides
     return gprob.If(s.span, choice.condition, (then,), (otherwise,))
+
+
+def _outside(loop: gprob.For, static: Set[str]) -> gprob.Stmt:
+    """A loop of nothing but one branch by data that is the same in all iterations as a branch between loops."""
+    branch = loop.body[0] if len(loop.body) == 1 else None
+    if not isinstance(branch, gprob.If) or not uses.names_in(branch.condition) <= static - {loop.name}:
+        return loop
+    if not any(isinstance(t, (typed.Tilde, typed.Increment)) for t in uses.walk_statements(loop.body)):
+        return loop
+    sides = ((replace(loop, body=b),) if b else () for b in (branch.then, branch.otherwise))
+    then, otherwise = sides
+    return replace(branch, then=then, otherwise=otherwise)
 
 
 def _decides(e: object, tainted: Set[str], static: Set[str]) -> bool:

@@ -56,7 +56,8 @@ class Site:
     @property
     def indices(self) -> tuple[gprob.IndexExpr, ...]:
         """The indices that select its elements."""
-        return tuple(gprob.Single(p) if isinstance(p, gprob.Expr) else p.range if p else gprob.ALL for p in self.pattern)
+        several = (p.range if isinstance(p, Window) else gprob.ALL for p in self.pattern)
+        return tuple(gprob.Single(p) if isinstance(p, gprob.Expr) else s for p, s in zip(self.pattern, several))
 
     def guard(self, span: Span) -> gprob.Expr:
         """Whether a place reads it."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
+
 from stanlib.dataclass import dataclass
 
 from ..ir import gprob, traversal, uses
@@ -93,10 +94,11 @@ class Windows:
             return None
         loop = next((self.loops[n] for n in sorted(uses.names_in(index.value) & self.loops.keys())), None)
         step = None if loop is None else _coefficient(index.value, loop.name)
-        if loop is None or step not in (-1, 1):
+        if loop is None or step is None or abs(step) != 1:
             return None
-        ends = [traversal.substituted(index.value, {loop.name: e}) for e in (loop.lower, loop.upper)][::step]
-        return self._between(*ends, (index.value,))
+        lower, upper = (traversal.substituted(index.value, {loop.name: e}) for e in (loop.lower, loop.upper))
+        lower, upper = (lower, upper) if step > 0 else (upper, lower)
+        return self._between(lower, upper, (index.value,))
 
     def _between(self, lower: gprob.Expr, upper: gprob.Expr, reads: tuple[gprob.Expr, ...]) -> Window | None:
         """The elements between two, if data tell how many these are and both are known."""

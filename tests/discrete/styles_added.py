@@ -258,11 +258,13 @@ model { able ~ normal(1, 1); hard ~ normal(0, 1); target += bernoulli_lpmf(z | p
 _LABELS = """data { int N; int P; array[N, P] int x; vector[N] y; array[N] int label; array[3] int unknown; %given% }
 parameters { vector[2] b; matrix<lower=0, upper=1>[2, P] th; %discrete% }
 """
-_LABELLED = {"N": N, "P": 2, "x": _ints(0, 1, N, 2), "y": _normals(N), "label": [1, 0, 2, 0, 0, 1], "unknown": [2, 4, 5]}
+_LABELLED = {"N": N, "P": 2, "x": _ints(0, 1, N, 2), "y": _normals(N), "label": [1, 0, 2, 0, 0, 1],
+             "unknown": [2, 4, 5]}  # fmt: skip
 
 
 def labelled(name: str, model: str) -> None:
-    style(f"labels of which some are 0, {name}", f"{_LABELS}model {{ array[N] int c = label; {model} }}", _LABELLED, ONE_TWO)
+    model = f"model {{ array[N] int c = label; {model} }}"
+    style(f"labels of which some are 0, {name}", _LABELS + model, _LABELLED, ONE_TWO)
 
 
 labelled("in two loops", "c[unknown] = z; for (n in 1:N) for (p in 1:P) x[n, p] ~ bernoulli(th[c[n], p]);")
@@ -315,6 +317,24 @@ lagged("where the place allows", """for (t in 1:T) { real m = a[z[t]];
 style("neighbours, of rows with bounds of their own", """data { int T; int P; matrix[2, T] y; %given% }
 parameters { vector[3] a; vector[2] phi; %discrete% }
 model { for (i in 1:2) { for (t in 2:T) target += poisson_lpmf(z[i, t] | 1 + z[i, t - 1]);
-  for (t in (P + 1):T) { real m = 0; for (l in 1:P) m += phi[l] * a[z[i, t - l]]; y[i, t] ~ normal(m * z[i, t], 1); } } }
-""",
+  for (t in (P + 1):T) { real m = 0; for (l in 1:P) m += phi[l] * a[z[i, t - l]]; y[i, t] ~ normal(m * z[i, t], 1); } }
+}""",
     {"T": 4, "P": 2, "y": _normals(2, 4)}, Variable("z", (2, 4), 1, 3, (2, 3, 1, 2, 1, 2, 2, 3)), limit=48)
+
+# --- tables row by row -----------------------------------------------------------------------------------------------
+
+
+def flat(name: str, model: str) -> None:
+    head = """data { int R; int C; array[R, C] int y; array[R, C] real x; vector[6] w; %given% }
+parameters { vector[2] m; vector<lower=0, upper=1>[6] q; %discrete% }
+"""
+    data = {"R": 3, "C": 2, "y": _ints(0, 1, 3, 2), "x": _normals(3, 2), "w": _normals(6)}
+    style(f"a table row by row, {name}", f"{head}model {{ {model} }}", data, Variable("z", (3, 2), 0, 2), limit=8)
+
+
+flat("laws of it", """to_array_1d(z) ~ bernoulli(q[1]);
+  to_array_1d(y) ~ bernoulli(q[2] + (q[3] - q[2]) * to_vector(to_array_1d(z)));""")
+flat("with others in order", """target += bernoulli_lpmf(to_array_1d(z) | q);
+  to_array_1d(x) ~ normal(m[1] + m[2] * to_vector(to_array_1d(z)) .* w, 1);""")
+flat("in a local array", """array[R * C] int all_ = to_array_1d(z); all_ ~ bernoulli(q);
+  for (k in 1:(R * C)) w[k] ~ normal(m[1 + all_[k]], 1); for (i in 2:R) target += m[1] * z[i, 1] * z[i - 1, 2];""")

@@ -221,6 +221,20 @@ def test_log_densities_are_sums_over_the_values_of_what_is_coupled(name):
     assert all((np.diff(places[n].ravel()) > 0).all() for n in places.keys() - of_no_place)
 
 
+def test_labels_that_data_give_for_some_rows():
+    program = """data { int I; int J; array[I, J] int y; array[I] int label; array[2] int unknown; }
+        parameters { real<lower=0, upper=1> p; array[2] simplex[2] A; array[2] int<lower=1, upper=2> z; }
+        model { array[I] int c = label; c[unknown] = z; z ~ categorical([1 - p, p]');
+        for (i in 1:I) for (j in 1:J) y[i, j] ~ bernoulli(A[c[i], 2]); }"""
+    data = {"I": 5, "J": 3, "y": SEEN, "label": [1, 0, 2, 0, 2], "unknown": [2, 4]}
+    posterior = Posterior(observing_apart(stanimport.loads(program)), data)
+    found, _ = observations.log_densities(posterior, {n: VALUES[n][None, None] for n in "pA"}, 1)
+    each = bernoulli.logpmf(SEEN[..., None], VALUES["A"][:, 1])
+    np.testing.assert_allclose(found["y"][0, 0], each[[0, 2, 4], :, [0, 1, 1]], rtol=1e-12)
+    of_rows = each[[1, 3]].sum(axis=1)
+    np.testing.assert_allclose(found["y__2"][0, 0], either(VALUES["p"], of_rows[:, 1], of_rows[:, 0]), rtol=1e-12)
+
+
 @pytest.mark.slow
 def test_what_is_coupled_is_told():
     fit = fitted(CASES["sites"][0], CASES["sites"][1])
