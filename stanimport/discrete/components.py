@@ -151,18 +151,22 @@ def size(e: gprob.Expr, sizes: Sizes) -> gprob.Expr | None:
         if then is None or otherwise is None or same(then, otherwise):
             return then and otherwise
         return gprob.Cond(INT, e.span, e.condition, then, otherwise)
-    if isinstance(e, gprob.Apply):
-        if e.function.name == "transpose" and e.type in (VECTOR, ROW_VECTOR):
-            return size(e.arguments[0], sizes)
-        if e.function.name in ("rep_vector", "rep_row_vector") or e.function.name == "rep_array":
-            return e.arguments[1]
-        if e.function.name in ("to_vector", "to_row_vector", "to_array_1d") and dimensions(e.arguments[0].type) == 1:
-            return size(e.arguments[0], sizes)
-        if is_flat_table(e):
-            axes = [_declared(e.arguments[0], axis, sizes) for axis in (0, 1)]
-            return None if axes[0] is None or axes[1] is None else call("multiply", e.span, axes[0], axes[1])
-        if is_by_component(e) or e.function.name == "rows_dot_product":
-            return next((s for a in e.arguments if is_container(a.type) and (s := size(a, sizes)) is not None), None)
+    return _size_of_apply(e, sizes) if isinstance(e, gprob.Apply) else None
+
+
+def _size_of_apply(e: gprob.Apply, sizes: Sizes) -> gprob.Expr | None:
+    """The number of components of what a function returns, by those of its arguments."""
+    if e.function.name == "transpose" and e.type in (VECTOR, ROW_VECTOR):
+        return size(e.arguments[0], sizes)
+    if e.function.name in ("rep_vector", "rep_row_vector") or e.function.name == "rep_array":
+        return e.arguments[1]
+    if e.function.name in ("to_vector", "to_row_vector", "to_array_1d") and dimensions(e.arguments[0].type) == 1:
+        return size(e.arguments[0], sizes)
+    if is_flat_table(e):
+        axes = [_declared(e.arguments[0], axis, sizes) for axis in (0, 1)]
+        return None if axes[0] is None or axes[1] is None else call("multiply", e.span, axes[0], axes[1])
+    if is_by_component(e) or e.function.name == "rows_dot_product":
+        return next((s for a in e.arguments if is_container(a.type) and (s := size(a, sizes)) is not None), None)
     return None
 
 
