@@ -40,6 +40,7 @@ from .recomputed import recomputed
 from .recorded import with_recorded_steps
 from .regressions import without_regressions
 from .whiles import without_whiles
+from .windows import written_out
 
 _ROUNDS = 6  # each makes components of what the one before has made
 
@@ -66,7 +67,7 @@ def normalized(
     body = traversal.rewrite(apart(body, names), plain)
     found = tainted(body)
     body = without_calls(tuple(split(body, found)), found, functions, names)
-    body = with_sizes(traversal.rewrite(body, plain), sizes)
+    body = written_out(with_sizes(traversal.rewrite(body, plain), sizes), found)
     body = in_parts(body, tainted(body), _sizes(body, sizes), names)
     body = without_items(body, tainted(body), _sizes(body, sizes), names)
     body = without_whiles(sunk(body, tainted(body), names), tainted(body), names)

@@ -1,6 +1,7 @@
 """Neighbours that a term reads: `z[t - l]` in a loop over lags, `z[(t - 2):(t - 1)]`; as many wherever it stands.
 
-Its table is over these then, not over the whole array.
+Its table is over these then, not over the whole array. Loops over a few of them are written out, where their number is
+no data.
 """
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from .components import not_negative
 from .parameters import Stmts
 
 _ONE = 1
+_FEW = 4  # iterations that are written out
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,43 @@ class Window:
 
 def _plus_one(e: gprob.Expr) -> gprob.Expr:
     return call("add", e.span, e, gprob.int_const(_ONE, e.span))
+
+
+def written_out(body: Stmts, tainted: Set[str]) -> Stmts:
+    """The body without loops of a few iterations over neighbours, each of which is an element of its own then."""
+    out: list[gprob.Stmt] = []
+    for s in body:
+        inner = traversal.with_bodies(s, lambda b: written_out(b, tainted))
+        out += _each(inner) if isinstance(inner, gprob.For) and _is_short(inner, tainted) else [inner]
+    return tuple(out)
+
+
+def _each(loop: gprob.For) -> Iterator[gprob.Stmt]:
+    """The iterations of a loop between two numbers."""
+    for i in range(_number(loop.lower), _number(loop.upper) + 1):
+        yield from traversal.substituted(loop.body, {loop.name: gprob.int_const(i, loop.span)})
+
+
+def _number(e: gprob.Expr) -> int:
+    assert isinstance(e, gprob.Const) and isinstance(e.value, int)
+    return e.value
+
+
+def _is_short(loop: gprob.For, tainted: Set[str]) -> bool:
+    """Whether it goes through a few neighbours of elements, and adds no terms."""
+    if not isinstance(loop.lower, gprob.Const) or not isinstance(loop.upper, gprob.Const):
+        return False
+    plain = all(isinstance(s, (gprob.Assign, gprob.If)) for s in uses.walk_statements(loop.body))
+    return plain and _number(loop.upper) - _number(loop.lower) < _FEW and any(
+        isinstance(e, gprob.Index) and uses.mentions(e.base, tainted) and _is_moved(e.indices, loop.name)
+        for e in traversal.walk(loop.body)
+    )
+
+
+def _is_moved(indices: Sequence[gprob.IndexExpr], name: str) -> bool:
+    """Whether one of the indices is a variable and something else."""
+    found = (i.value for i in indices if isinstance(i, gprob.Single) and uses.mentions(i.value, {name}))
+    return any(uses.names_in(e) != {name} for e in found)
 
 
 class Windows:

@@ -312,6 +312,10 @@ lagged("at both ends", """for (t in 1:3) { real m = 1; for (l in 0:1) m *= a[z[t
   y[t] ~ normal(m, s); }""", limit=32)
 lagged("fewer at the beginning", """for (t in 1:T) { real m = a[z[t]];
   for (l in 1:min(P, t - 1)) m += phi[1, l] * a[z[t - l]]; y[t] ~ normal(m, s); }""", limit=256)
+lagged("on both sides", """for (t in 2:(T - 1)) { real m = 1; for (l in -1:1) m *= a[z[t + l]] + l;
+  y[t] ~ normal(m, s); }""")
+lagged("a few where the place allows", """for (t in 1:T) { real m = a[z[t]];
+  for (l in 1:2) { if (t > l) m += phi[1, l] * a[z[t - l]]; else m -= phi[2, l]; } y[t] ~ normal(m, s); }""")
 lagged("where the place allows", """for (t in 1:T) { real m = a[z[t]];
   for (l in 1:P) if (t > l) m += phi[1, l] * a[z[t - l]]; y[t] ~ normal(m, s); }""", limit=256)
 style("neighbours, of rows with bounds of their own", """data { int T; int P; matrix[2, T] y; %given% }
