@@ -102,10 +102,11 @@ def _from_prior(
             drawn = drawn._replace(parameters={"": np.zeros((1, draws))})
         drawing, posterior = posterior, _telling_apart(module, posterior, given, lacking, seed)
         made = predicted(posterior, "prior", drawn.parameters, lacking, seed, drawn.discrete)
+        if rejects_by_them and _rejects_any(posterior, drawn, made.joint, seed):
+            raise _prior_depends(names)
         if not alone:
-            _warn_of_priors_given(drawing, given.keys() & {*made.variables, *made.failed})
-        if rejects_by_them:
-            _require_none_rejected(posterior, names, drawn, made.joint, seed)
+            told = given.keys() & {*made.variables, *made.failed}
+            _warn_of_priors_given(drawing, told, drawn, lambda: _rejects_any(posterior, drawn, made.joint, seed))
         values = tuples.joined(drawn.parameters)
         made.origin = {n: values[n] for n in tuples.leaf_names(module.stan.parameters) if n in values}
         made.origin |= _transformed(posterior, drawn, seed, made.joint)
@@ -122,11 +123,18 @@ def _observed_among(
     return sorted(observed & given.keys())
 
 
-def _warn_of_priors_given(posterior: Posterior, observed: Set[str]) -> None:
-    """Tell of parameters whose laws depend on what is observed, otherwise than by transformed data, which are given."""
-    if _depends(_of_prior_alone(posterior), posterior, observed):
-        names = " and ".join(sorted(observed))
-        warn(f"draws from the prior are given the data that are there: they depend on {names}", ReplicationWarning)
+def _warn_of_priors_given(
+    posterior: Posterior, observed: Set[str], drawn: PriorDraws, rejects: Callable[[], bool]
+) -> None:  # fmt: skip
+    """Tell of parameters whose laws depend on what is observed, otherwise than by transformed data, which are given.
+
+    So may depend on it which draws the program `rejects`, beside what is drawn of the data.
+    """
+    if not _depends(of_one_prior(posterior), posterior, observed):
+        return
+    if drawn.in_place or _depends(_of_prior_alone(posterior), posterior, observed) or rejects():
+        told = "draws from the prior, or which of them the program rejects, are given the data that are there"
+        warn(f"{told}: they depend on {' and '.join(sorted(observed))}", ReplicationWarning)
 
 
 def _telling_apart(
@@ -162,14 +170,11 @@ def _of_prior_alone(posterior: Posterior) -> Callable[[object, object], dict[str
     return lambda key, at: {n: v for n, v in of_prior(key, at).items() if n != REJECTED}
 
 
-def _require_none_rejected(
-    posterior: Posterior, names: Sequence[str], drawn: PriorDraws, outcomes: Arrays, seed: int
-) -> None:  # fmt: skip
-    """Raise DependsOnDataError if the program rejects any draws from the prior beside what is drawn of the data."""
+def _rejects_any(posterior: Posterior, drawn: PriorDraws, outcomes: Arrays, seed: int) -> bool:
+    """Whether the program rejects any draws from the prior beside what is drawn of the data."""
     with gathering():
         flags = over_draws(posterior, drawn.parameters, _flags, seed, STREAM, drawn.discrete, outcomes)
-    if any(v.any() for v in flags.values()):
-        raise _prior_depends(names)
+    return any(bool(v.any()) for v in flags.values())
 
 
 def _prior_depends(names: Sequence[str]) -> DependsOnDataError:
