@@ -180,7 +180,7 @@ def _jointly(
     if not lacking and kind != "prior":
         return {}
     names = [n for n in made if n in lacking or kind == "prior"]
-    if not are_read(posterior.module, {*names, *lacking}):
+    if not are_read(posterior.module, {*names, *lacking}) and not replicator.counted & {*lacking}:
         return {}
     depends = _dependence(posterior, draws, discrete, names_of_transformed(posterior) if kind == "prior" else set())
     unknown = _with_computed(posterior, {*names, *lacking})

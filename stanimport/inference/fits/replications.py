@@ -84,6 +84,7 @@ class Replicator:
         sites: that observe something, in the order of their random numbers.
         pieces: what the sites observe: the variable, and the positions in it.
         widths: of how many axes at the end of those all numbers have one law together, by site.
+        counted: the variables of which as many are drawn as were observed.
         failed: why sites can't be drawn, by variable.
         as_given: how many numbers of a variable no statement observes, which are those of the data, by variable.
     """
@@ -93,6 +94,7 @@ class Replicator:
         self.sites: list[str] = []
         self.pieces: dict[str, tuple[str, np.ndarray]] = {}
         self.widths: dict[str, int] = {}
+        self.counted: set[str] = set()
         self.failed: dict[str, str] = {}
         self.as_given: dict[str, int] = {}
         self.lines = told_apart(posterior.module).lines
@@ -114,6 +116,7 @@ class Replicator:
             else:
                 out[name], self.pieces[name] = drawn, (variable, where)
                 self.widths[name] = len(site["fn"].event_shape)
+                self.counted |= {variable} if _has_totals(site["fn"]) else set()
         for s in summed(self.posterior.program, trace, self.lines):
             self.failed[s.data[0]] = f"line {s.line} observes it in a loop of unknown length"
         return out
@@ -213,11 +216,16 @@ def drawn_by(
 def _drawn(key: jax.Array, site: Mapping[str, Any]) -> Any:
     """A draw of what a site observes, of counts whose law has no total as many. Raises NotImplementedError."""
     law = site["fn"]
-    if hasattr(law, "totals") and len(law.event_shape) == 1:
+    if _has_totals(law):
         law = copy.copy(law)
         law.totals = jnp.sum(jnp.asarray(site["value"]), axis=-1)
     with drawn_by_streams():
         return law.sample(key, _missing_axes(site))
+
+
+def _has_totals(law: Any) -> bool:
+    """Whether a law is of counts of which it tells no total."""
+    return hasattr(law, "totals") and len(law.event_shape) == 1
 
 
 def _missing_axes(site: Mapping[str, Any]) -> tuple[int, ...]:
