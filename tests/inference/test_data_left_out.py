@@ -57,6 +57,19 @@ def test_outcomes_of_which_far_ones_alone_change_transformed_data(block):
         stanimport.prior_predictive(module, {"N": 3}, draws=10, seed=1)
 
 
+def test_outcomes_that_decide_which_random_numbers_come():
+    module = stanimport.loads("""
+      data { int N; vector[N] y; }
+      transformed data {
+        { int k = 0; for (n in 1:N) if (y[n] > 0) k += poisson_rng(3); }
+        real b = normal_rng(0, 1);
+      }
+      parameters { real m; }
+      model { m ~ normal(0, 1); y ~ normal(m + b, 1); }""")
+    with pytest.raises(stanimport.StanDataError, match="depend on y, which must be among the data"):
+        stanimport.prior_predictive(module, {"N": 3}, draws=10, seed=1)
+
+
 def test_sizes_of_what_is_left_out_are_known():
     module = stanimport.loads("""
       data { int N; vector[N] y; }

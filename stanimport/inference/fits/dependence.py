@@ -8,7 +8,7 @@ what then gives other results: of an observation under a condition on a symbol o
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import suppress
 from typing import Any
 
@@ -26,39 +26,42 @@ from ..density.posterior import Posterior, transformed_data
 from ..precision import TRACING, double_precision
 
 
-class StoodIn:
+def stood_in(module: Module, given: Mapping[str, object], lacking: Sequence[str], seed: int) -> Posterior:
     """The posterior for data of which some are to be predicted, with values in the places of these.
 
     Args:
         given: the other data.
         lacking: what is to be predicted, by name.
-
-    Attributes:
-        posterior: with the first values.
-        others: the inputs of the model with other values, as far as the program takes them.
-        unknown: the inputs of the model that depend on what is to be predicted.
     """
-
-    def __init__(self, module: Module, given: Mapping[str, object], lacking: Sequence[str], seed: int):
-        first = inputs_of(module, given, lacking, seed, 0)
-        self.posterior, self.unknown = Posterior(module, first), set(lacking)
-        self.others = stand_ins(module, given, lacking, seed) if lacking else []
-        for other in self.others:
-            self.unknown |= {n for n in first.keys() | other.keys() if not _are_equal(first.get(n), other.get(n))}
-        self.unknown |= computed_from(module, lacking)
-
-    def decides(self, function: Callable[..., object], *examples: object) -> bool:
-        """Whether results of a function that runs the posterior's model depend on what is to be predicted."""
-        return depend(self.posterior, self.unknown, function, *examples)
+    return Posterior(module, inputs_of(module, given, lacking, seed, 0))
 
 
-def stand_ins(module: Module, given: Mapping[str, object], names: Sequence[str], seed: int) -> list[dict[str, Any]]:
-    """The inputs of a model with values in the places of some data, all but the first kind: those that it takes."""
-    found = []
+def others_of(posterior: Posterior, names: Collection[str], seed: int) -> list[dict[str, Any]]:
+    """The inputs of a posterior's model with other values in the places of some data, as far as the program takes them.
+
+    Args:
+        names: of the data; others that a model observes, such as transformed ones, are left out.
+        seed: of random transformed data, as for the posterior.
+    """
+    module, data, found = posterior.module, posterior.program.names("data"), []
+    given = {n: posterior.inputs[n] for n in data if n in posterior.inputs and n not in names}
     for kind in range(1, KINDS):
         with suppress(StanError):
-            found.append(inputs_of(module, given, names, seed, kind))
+            found.append(inputs_of(module, given, [n for n in data if n in names], seed, kind))
     return found
+
+
+def with_computed(
+    posterior: Posterior, names: Collection[str], others: Sequence[Mapping[str, object]]
+) -> set[str]:  # fmt: skip
+    """Data, and what of the inputs of a posterior's model is computed of them.
+
+    Args:
+        others: the inputs with other values in their places: what differs there depends on them.
+    """
+    inputs, data = posterior.inputs, posterior.program.names("data")
+    static = computed_from(posterior.module, [n for n in names if n in data])
+    return {*names, *static, *(n for v in others for n in v if n not in data and not _are_equal(inputs.get(n), v[n]))}
 
 
 def inputs_of(

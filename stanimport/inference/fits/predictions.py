@@ -15,7 +15,7 @@ from ...errors import warn
 from .. import options, tuples
 from ..density.posterior import Posterior
 from . import columns
-from .dependence import are_read, computed_from, depend, stand_ins
+from .dependence import are_read, depend, others_of, with_computed
 from .joint_draws import COMPUTED, NoJointDrawsError, joint_draws
 from .positions import is_observation, trace_of, variable_of
 from .replications import (
@@ -183,16 +183,17 @@ def _jointly(
     if not are_read(posterior.module, {*names, *lacking}) and not replicator.counted & {*lacking}:
         return {}
     depends = _dependence(posterior, draws, discrete, names_of_transformed(posterior) if kind == "prior" else set())
-    unknown = _with_computed(posterior, {*names, *lacking})
-    if not unknown or not depends(unknown):
+    others = others_of(posterior, {*names, *lacking}, seed)
+    unknown = with_computed(posterior, {*names, *lacking}, others)
+    if not depends(unknown):
         return {}
     try:
         if unknown > set(names) and depends(unknown - set(names)):
             raise NoJointDrawsError(next((why for n, why in replicator.failed.items() if n in lacking), COMPUTED))
-        others, given = _others(posterior, names, seed), {n: ~gaps[n] for n in names if n in gaps}
+        given = {n: ~gaps[n] for n in names if n in gaps}
         return joint_draws(replicator, names, draws, discrete, others, seed, STREAM, given)
     except NoJointDrawsError as e:
-        if lacking and depends(_with_computed(posterior, set(lacking))):
+        if lacking and depends(with_computed(posterior, lacking, others)):
             told = f"the predictions depend on {' and '.join(lacking)}, which must be among the data"
             raise DependsOnDataError(f"{told}: {e}", lacking[0]) from None
         raise
@@ -208,18 +209,6 @@ def _dependence(
         return all_drawn(key, trace) | {n: s["value"] for n, s in trace.items() if n in wanted}
 
     return lambda unknown: depend(posterior, unknown, of_one(posterior, of_trace), KEY, first)
-
-
-def _with_computed(posterior: Posterior, names: set[str]) -> set[str]:
-    """With the transformed data that are computed of these data."""
-    return names | computed_from(posterior.module, [n for n in names if n in posterior.program.names("data")])
-
-
-def _others(posterior: Posterior, names: Sequence[str], seed: int) -> list[dict[str, Any]]:
-    """Other values of data: as declared, in the places of what is given."""
-    known = posterior.program.names("data")
-    given = {n: posterior.inputs[n] for n in known if n in posterior.inputs and n not in names}
-    return stand_ins(posterior.module, given, [n for n in names if n in known], seed)
 
 
 def _warn_of_undrawn(made: Arrays) -> None:

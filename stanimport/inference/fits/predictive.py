@@ -14,7 +14,7 @@ from .. import options
 from ..density.posterior import Posterior
 from ..io.names import read
 from ..modules import anew, observing_apart
-from .dependence import StoodIn, inputs_of
+from .dependence import inputs_of, stood_in
 from .discrete import observing
 from .labels import of_data, verify_same_entries
 from .predictions import STREAM, Predictions, lacking_of, observed_by, predicted, trace_for
@@ -61,12 +61,12 @@ def _of_other_data(translated: Module, fit: Result, data: object, seed: int, kep
         observed = observed_by(fitted, {n: v[0, 0] for n, v in fitted.of_draws(draws).items()})
         lacking, gaps = [n for n in lacking if n in observed], {n: v for n, v in gaps.items() if n in observed}
     with unknown_outcomes(bool(lacking or gaps)):
-        stood_in = StoodIn(translated, _filled(translated, given, gaps, seed), lacking, seed)
+        posterior = stood_in(translated, _filled(translated, given, gaps, seed), lacking, seed)
         if gaps:
-            gaps = _observed_gaps(stood_in.posterior, gaps, draws, kept)
-            stood_in = StoodIn(translated, _filled(translated, given, gaps, seed), lacking, seed)
-        _check_shapes(stood_in.posterior, draws, kept)
-        made = predicted(stood_in.posterior, "predictions", draws, lacking, seed, kept, gaps)
+            gaps = _observed_gaps(posterior, gaps, draws, kept)
+            posterior = stood_in(translated, _filled(translated, given, gaps, seed), lacking, seed)
+        _check_shapes(posterior, draws, kept)
+        made = predicted(posterior, "predictions", draws, lacking, seed, kept, gaps)
     made.data |= {n: np.where(at, np.nan, np.asarray(given[n])) for n, at in gaps.items()}
     made.dims, made.coords = of_data(translated.stan, data)
     return made

@@ -198,9 +198,7 @@ def all_drawn(key: jax.Array, trace: Trace) -> dict[str, Any]:
     return drawn
 
 
-def drawn_by(
-    sites: Sequence[str], values: Mapping[str, np.ndarray | None]
-) -> OfTrace:  # fmt: skip
+def drawn_by(sites: Sequence[str], values: Mapping[str, np.ndarray | None]) -> OfTrace:
     """Draws of some sites of a trace, by the random numbers of a Replicator that has met all these.
 
     `values` are what the data hold at theirs, None where they are not given: as many counts as these are drawn.

@@ -18,7 +18,7 @@ from .. import options, tuples
 from ..density.posterior import Posterior, condition
 from ..io.data import read_data
 from ..modules import POINTWISE, anew, module_of, observing_apart
-from .dependence import StoodIn, are_read, computed_from, depend
+from .dependence import are_read, depend, others_of, stood_in, with_computed
 from .labels import labelled
 from .predictions import (
     KEY,
@@ -93,11 +93,11 @@ def _from_prior(
     """Draws from the prior, and of data; if `alone`, none that depend on what is observed."""
     lacking = lacking_of(module.stan, given)
     with unknown_outcomes(bool(lacking)):
-        posterior = StoodIn(anew(module, backend="numpyro", scheme="simulation"), given, lacking, seed).posterior
+        posterior = stood_in(anew(module, backend="numpyro", scheme="simulation"), given, lacking, seed)
         drawn = prior_draws(posterior, draws, seed)
         observed = _observed_among(posterior, given, lacking, drawn, seed) if lacking or alone else []
         names = [*lacking, *observed] if alone else lacking
-        rejects_by_them = _is_rejected_by(posterior, names, drawn)
+        rejects_by_them = _is_rejected_by(posterior, names, drawn, seed)
         if not drawn.parameters:  # their number stands with these
             drawn = drawn._replace(parameters={"": np.zeros((1, draws))})
         drawing, posterior = posterior, _telling_apart(module, posterior, given, lacking, seed)
@@ -142,17 +142,19 @@ def _telling_apart(
 ) -> Posterior:  # fmt: skip
     """The posterior whose model observes data one by one, where there is one: none draws discrete parameters beside."""
     apart = module if module.stan.discrete_parameters else observing_apart(module)
-    return StoodIn(apart, given, lacking, seed).posterior if apart.stan.scheme == POINTWISE else posterior
+    return stood_in(apart, given, lacking, seed) if apart.stan.scheme == POINTWISE else posterior
 
 
-def _is_rejected_by(posterior: Posterior, names: Sequence[str], drawn: PriorDraws) -> bool:
+def _is_rejected_by(posterior: Posterior, names: Sequence[str], drawn: PriorDraws, seed: int) -> bool:
     """Whether the program may reject draws from the prior by some data.
 
     Raises:
         DependsOnDataError: where draws depend on these otherwise, or some are rejected whatever is drawn of the data.
     """
-    unknown = {*names, *computed_from(posterior.module, names)}
-    if not names or not _depends(of_one_prior(posterior), posterior, unknown):
+    if not are_read(posterior.module, {*names}):
+        return False
+    unknown = with_computed(posterior, names, others_of(posterior, names, seed))
+    if not _depends(of_one_prior(posterior), posterior, unknown):
         return False
     if drawn.in_place or _depends(_of_prior_alone(posterior), posterior, unknown):
         raise _prior_depends(names)
