@@ -194,11 +194,11 @@ class Fit(Result):
         """Draws of the data that the program observes, one for every draw of the parameters.
 
         They come from the laws of its statements `y ~ ...` and `target += ..._lpdf(y | ...)`. Where a law depends on
-        earlier data, as in a time series, every prediction is one step ahead of the data that are given.
+        earlier data, as in a time series, draws are one step ahead of the data that are given, else of each other.
 
         Args:
             data: others than those of the fit, to predict; what the program observes may be left out of them, unless
-                the predictions depend on it. So may some of its numbers, as those to come of a series: NaN, or masked.
+                its laws need it. So may some of its numbers, as those to come of a series: NaN, or masked.
             redraw: the discrete parameters to be drawn anew from their laws, as the classes of new observations;
                 other ones keep their draws. Programs that have any need it where there are other data.
             seed: of the random numbers; a new one if None.
